@@ -1,0 +1,56 @@
+# Every target sets itself up: on a fresh clone `make demo` and `make test` need Python 3.11+ and nothing else.
+PYTHON ?= python3
+BIN := .venv/bin
+STAMP := .venv/.set-up
+
+.PHONY: setup demo test check lint pure bench soak lock clean
+.DEFAULT_GOAL := help
+
+help:
+	@echo "make demo   watch tidegate hold a queue's wait under its target (90 s, no AWS account)"
+	@echo "make test   check + every test (under 5 minutes)"
+	@echo "make check  ruff, mypy, import contracts, the pure core at 100 % branch coverage"
+	@echo "make bench  measured ratios      make soak  the long demos      make lock  renew the locks"
+
+setup: $(STAMP)
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v >= (3, 11) else f"tidegate needs Python 3.11 or newer, {sys.executable} is {v[0]}.{v[1]}; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: setup
+	$(BIN)/tidegate demo
+
+lint: setup
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+
+pure: setup
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -q -p no:xdist tests/core --doctest-modules src/tidegate/core
+	$(BIN)/coverage report
+
+check: lint pure
+
+test: check
+	$(BIN)/pytest -q -n 2 --ignore=tests/core -m "not integration and not soak and not bench" tests
+	$(BIN)/pytest -q -m "integration and not soak and not bench" tests
+
+bench: setup
+	$(BIN)/pytest -q -s -m bench tests
+
+soak: setup
+	$(BIN)/pytest -q -s -m soak --timeout 600 tests
+
+# Needs uv. The lock holds for every Python from 3.11 on, with hashes and without any registry's address.
+lock:
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  --extra sandbox --group dev pyproject.toml --output-file requirements.lock
+
+clean:
+	rm -rf .venv .venv-* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage*

@@ -1,0 +1,1 @@
+"""The settings: one TOML file, overridden by TIDEGATE_… variables, checked as a whole."""

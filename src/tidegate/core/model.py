@@ -1,0 +1,292 @@
+"""The values that go into and come out of a decision. All frozen; seconds and messages unless a name says more."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+__all__ = [
+    "SCHEMA",
+    "WAIT_BOUNDS_S",
+    "Absence",
+    "Action",
+    "Capacity",
+    "Decision",
+    "Fleet",
+    "Observation",
+    "Override",
+    "OverrideKind",
+    "Pool",
+    "PoolState",
+    "QueueObservation",
+    "Reading",
+    "Reason",
+    "Sample",
+    "Scalar",
+    "ServiceTime",
+    "Step",
+    "WorkFigures",
+    "WorkerReport",
+    "WorkerState",
+]
+
+SCHEMA = 1
+"""Version of the stored shapes (`PoolState`, `Observation`, `Decision`). Another version is refused, never misread."""
+
+WAIT_BOUNDS_S: tuple[float, ...] = (
+    0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1800, 3600, 7200, 21600,
+)  # fmt: skip
+"""Upper edges of the histogram of waits (sent → started); one more bucket holds everything above the last."""
+
+Scalar = float | int | str | bool | None
+
+
+class Absence(StrEnum):
+    """Why a reading has no value. Only `MISSING` can be normal (an inactive queue publishes no metrics)."""
+
+    MISSING = "missing"
+    THROTTLED = "throttled"
+    UNREACHABLE = "unreachable"
+    INVALID = "invalid"
+    DENIED = "denied"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One signal: its value and the time it speaks of, or the reason why there is none."""
+
+    value: float | None
+    taken_at_s: float
+    absence: Absence | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueObservation:
+    """One queue as seen at a tick. Counts come from GetQueueAttributes, the rest from CloudWatch's last full minute."""
+
+    queue: str
+    visible: Reading
+    in_flight: Reading
+    delayed: Reading
+    age_s: Reading
+    sent_per_s: Reading
+    deleted_per_s: Reading
+
+
+class WorkerState(StrEnum):
+    """Where a worker is on its way: it takes work only while `RUNNING`."""
+
+    RUNNING = "running"
+    RETIRING = "retiring"
+    DRAINING = "draining"
+    RELEASED = "released"
+    STOPPED = "stopped"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkFigures:
+    """What a worker did over a span of time. Times are sums over `completions + failures` handler runs."""
+
+    span_s: float
+    starts: int = 0
+    completions: int = 0
+    failures: int = 0
+    redeliveries: int = 0
+    leases_lost: int = 0
+    uncertain_deletes: int = 0
+    service_time_sum_s: float = 0.0
+    service_time_square_sum_s2: float = 0.0
+    waits: tuple[int, ...] = ()
+    """Starts per bucket of `WAIT_BOUNDS_S` (+ 1 overflow bucket); empty when nothing was started."""
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerReport:
+    """A worker's heartbeat: `recent` covers the span since its previous heartbeat, `total` since it started."""
+
+    worker_id: str
+    state: WorkerState
+    reason: str
+    reported_at_s: float
+    started_at_s: float
+    first_receive_at_s: float | None
+    slots: int
+    busy: int
+    recent: WorkFigures
+    total: WorkFigures
+
+
+@dataclass(frozen=True, slots=True)
+class Fleet:
+    """All workers that reported lately. `absence` says why there are none to see (no table, denied, …)."""
+
+    taken_at_s: float
+    workers: tuple[WorkerReport, ...] = ()
+    absence: Absence | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What the platform says about the ECS service or Auto Scaling group. Counts are workers (tasks, instances)."""
+
+    target: str
+    taken_at_s: float
+    desired: int
+    running: int
+    pending: int
+    deploying: bool = False
+    min_workers: int | None = None
+    max_workers: int | None = None
+    """The platform's own bounds where it has them (an Auto Scaling group's MinSize and MaxSize)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything that a decision looks at besides the pool's settings and its state."""
+
+    now_s: float
+    queues: tuple[QueueObservation, ...]
+    capacity: Capacity
+    fleet: Fleet
+    schema: int = SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Pool:
+    """A pool's settings as they hold at one tick (a schedule has already been applied to min and max).
+
+    `utilization` None means automatic: the smallest number of slots that keeps the chance of waiting longer
+    than the target below the share allowed. `drain_target_s` None means: the time left until the target.
+    `max_slots` is the explicit ceiling, for a bottleneck known by count (database connections, for example).
+    """
+
+    name: str
+    target_wait_s: float
+    min_workers: int
+    max_workers: int
+    slots_per_worker: int = 1
+    utilization: float | None = None
+    drain_target_s: float | None = None
+    ramp_share: float = 1.0
+    ramp_workers: int = 4
+    hold_s: float = 120.0
+    tick_s: float = 10.0
+    heartbeat_s: float = 10.0
+    stop_timeout_s: float = 30.0
+    service_time_hint_s: float | None = None
+    start_up_hint_s: float | None = None
+    max_slots: int | None = None
+    limits_from: str = "settings"
+
+
+class OverrideKind(StrEnum):
+    """An operator's hand on a pool."""
+
+    FREEZE = "freeze"
+    PIN = "pin"
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    """Set by `tidegate freeze` or `tidegate pin`; `until_s` None holds until `tidegate resume`."""
+
+    kind: OverrideKind
+    who: str
+    since_s: float
+    until_s: float | None = None
+    workers: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Cumulative arrivals, reckoned from counts, and what was waiting, at one tick."""
+
+    at_s: float
+    arrived: float
+    waiting: float
+    in_system: float
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceTime:
+    """Decayed sums over handler runs: mean = sum_s / runs, and the second moment for the spread."""
+
+    runs: float
+    sum_s: float
+    square_sum_s2: float
+
+
+@dataclass(frozen=True, slots=True)
+class PoolState:
+    """What a pool remembers between ticks. JSON-serialisable: it lives in DynamoDB between Lambda runs."""
+
+    samples: tuple[Sample, ...] = ()
+    """The last minutes of arrivals, oldest first."""
+    needs: tuple[tuple[float, int], ...] = ()
+    """(at_s, workers needed) over the hold time, oldest first."""
+    service_time: ServiceTime | None = None
+    start_ups_s: tuple[float, ...] = ()
+    """The latest start-up times measured, from the raise to the first receive call."""
+    raises: tuple[tuple[float, int], ...] = ()
+    """(at_s, workers) of each raise of the desired count whose workers have not all been seen yet."""
+    seen_workers: tuple[str, ...] = ()
+    override: Override | None = None
+    desired: int | None = None
+    """What tidegate last asked for; another value found later means somebody else set it."""
+    schema: int = SCHEMA
+
+
+class Action(StrEnum):
+    """What a decision does to the desired count."""
+
+    OUT = "out"
+    IN = "in"
+    HOLD = "hold"
+
+
+class Reason(StrEnum):
+    """Which rule had the last word."""
+
+    NEED = "need"
+    STEADY = "steady"
+    CEILING = "ceiling"
+    RAMP = "ramp"
+    HOLD_TIME = "hold_time"
+    BUSY_FLOOR = "busy_floor"
+    MINIMUM = "minimum"
+    MAXIMUM = "maximum"
+    DEPLOYING = "deploying"
+    FROZEN = "frozen"
+    PINNED = "pinned"
+    SIGNAL_STALE = "signal_stale"
+    SIGNAL_MISSING = "signal_missing"
+    QUEUE_DENIED = "queue_denied"
+    QUEUE_GONE = "queue_gone"
+    UNMEASURED = "unmeasured"
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of the fixed order: its name, the values it saw and made, and what it did in words."""
+
+    name: str
+    values: Mapping[str, Scalar] = field(default_factory=dict)
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Desired count, reason code, one sentence, and every step's values."""
+
+    pool: str
+    at_s: float
+    current: int
+    desired: int
+    action: Action
+    reason: Reason
+    sentence: str
+    steps: tuple[Step, ...] = ()
+    errors: tuple[str, ...] = ()
+    schema: int = SCHEMA

@@ -1,0 +1,139 @@
+"""One exception tree. Every message is one line: what happened, to what, and how to mend it.
+
+TidegateError
+├── ConfigError            the settings are wrong (all their faults at once)
+├── CloudError             AWS refused or could not be asked
+│   ├── Throttled          too many calls; it passes by itself
+│   ├── Denied             credentials or permissions
+│   ├── Gone               the queue, service, group, table or metric does not exist
+│   ├── Invalid            AWS calls the request wrong
+│   └── Unreachable        no answer: endpoint, network, DNS or an AWS-side failure
+├── CapacityChanged        somebody else set the desired count since it was read
+├── StateConflict          somebody else saved the pool's state since it was read
+└── StateUnreadable        the stored state has another schema or is damaged
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+__all__ = [
+    "CapacityChanged",
+    "CloudError",
+    "ConfigError",
+    "Denied",
+    "Fault",
+    "Gone",
+    "Invalid",
+    "StateConflict",
+    "StateUnreadable",
+    "Throttled",
+    "TidegateError",
+    "Unreachable",
+]
+
+
+class TidegateError(Exception):
+    """Base of everything that tidegate raises on purpose; `str()` of it is one clear line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing wrong with the settings: where, what stands there, and what to write instead."""
+
+    setting: str
+    value: object
+    problem: str
+    fix: str
+
+    def __str__(self) -> str:
+        return f"{self.setting} = {self.value!r}: {self.problem}; {self.fix}"
+
+
+class ConfigError(TidegateError):
+    """The settings are wrong. `faults` holds every fault found, not only the first."""
+
+    def __init__(self, faults: Sequence[Fault]) -> None:
+        self.faults = tuple(faults)
+        super().__init__("\n".join(str(fault) for fault in self.faults))
+
+
+class CloudError(TidegateError):
+    """AWS refused a call or did not answer it.
+
+    `operation` is the API call ("sqs:GetQueueAttributes"), `resource` what it was about, `detail` AWS's own
+    words, `fix` what the reader can do.
+    """
+
+    kind = "failed"
+    default_fix = "see the AWS error for the cause"
+
+    def __init__(self, operation: str, resource: str, detail: str, fix: str = "") -> None:
+        self.operation = operation
+        self.resource = resource
+        self.detail = detail
+        self.fix = fix or self.default_fix
+        super().__init__(f"{operation} on {resource} {self.kind}: {detail}; {self.fix}")
+
+
+class Throttled(CloudError):
+    """AWS asked to slow down. The next tick tries again."""
+
+    kind = "was throttled"
+    default_fix = "tidegate tries again at the next tick; if it lasts, raise `tick` or ask AWS for a higher rate"
+
+
+class Denied(CloudError):
+    """Credentials are missing, expired or lack the permission."""
+
+    kind = "was denied"
+    default_fix = "allow this action on this resource to the role that tidegate runs as"
+
+
+class Gone(CloudError):
+    """The resource does not exist (or no longer, or not in this Region and account)."""
+
+    kind = "found nothing"
+    default_fix = "check its name, Region and account"
+
+
+class Invalid(CloudError):
+    """AWS calls the request itself wrong."""
+
+    kind = "was refused as invalid"
+
+
+class Unreachable(CloudError):
+    """No answer within the time allowed, or a failure on AWS's side."""
+
+    kind = "got no answer"
+    default_fix = "check the endpoint, the network and the Region"
+
+
+class CapacityChanged(TidegateError):
+    """Somebody else changed the desired count between reading and writing it. The next tick decides anew."""
+
+    def __init__(self, target: str, seen: int, found: int) -> None:
+        self.target, self.seen, self.found = target, seen, found
+        super().__init__(
+            f"desired count of {target} went from {seen} to {found} while deciding; "
+            "nothing was written, the next tick decides anew (who else sets it?)"
+        )
+
+
+class StateConflict(TidegateError):
+    """Somebody else saved this pool's state since it was read. Load it again and decide anew."""
+
+    def __init__(self, pool: str, expected_version: int) -> None:
+        self.pool, self.expected_version = pool, expected_version
+        super().__init__(f"state of pool {pool} is no longer at version {expected_version}; load it again")
+
+
+class StateUnreadable(TidegateError):
+    """The stored state of a pool has another schema version or is damaged. It is never guessed at."""
+
+    def __init__(self, what: str, detail: str) -> None:
+        self.what, self.detail = what, detail
+        super().__init__(
+            f"{what} can't be read: {detail}; "
+            "run the tidegate version that wrote it, or delete it to start afresh (estimates are learned again)"
+        )

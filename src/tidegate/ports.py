@@ -1,0 +1,186 @@
+"""What the controller and the worker need from the outside, as Protocols.
+
+The real adapters live in `aws` and `stores`, fakes in `testing`; both pass the same contract tests. Every method
+may raise the CloudError tree of `tidegate.errors` and nothing else that AWS causes.
+"""
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from tidegate.core.model import Capacity, Decision, PoolState, Reading, WorkerReport
+
+__all__ = [
+    "CapacityTarget",
+    "Clock",
+    "EntryFailure",
+    "EventSink",
+    "FleetReader",
+    "HeartbeatSink",
+    "Metric",
+    "MetricsReader",
+    "QueueCounts",
+    "QueueReader",
+    "Received",
+    "StateStore",
+    "StoredState",
+    "VisibilityChange",
+    "WorkQueue",
+]
+
+
+class Clock(Protocol):
+    """Wall time (seconds since the epoch) and a wait that a stop event ends early."""
+
+    def now(self) -> float: ...
+
+    def wait(self, stop: threading.Event, seconds: float) -> bool:
+        """Wait for `seconds` or until `stop` is set; true when it was set."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class QueueCounts:
+    """GetQueueAttributes' three counts, all approximate on AWS."""
+
+    visible: int
+    in_flight: int
+    delayed: int
+
+
+class QueueReader(Protocol):
+    """Counts of one queue; `queue` is a URL, an ARN or a name."""
+
+    def counts(self, queue: str) -> QueueCounts:
+        """Raises Gone when the queue does not exist, Denied, Throttled, Unreachable, Invalid."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One CloudWatch series: an AWS/SQS metric of one queue, one statistic, one-minute period."""
+
+    queue: str
+    name: str
+    statistic: str
+
+
+class MetricsReader(Protocol):
+    """CloudWatch, many series at once."""
+
+    def latest(self, metrics: Sequence[Metric], now_s: float) -> Mapping[Metric, Reading]:
+        """Each metric's value in the last complete minute that has one, with the end of that minute as its time.
+
+        A series without data gives a Reading with absence MISSING. Raises as every port does when the call fails.
+        """
+        ...
+
+
+class CapacityTarget(Protocol):
+    """The desired count of one ECS service or Auto Scaling group."""
+
+    @property
+    def name(self) -> str:
+        """For people: "ecs:cluster/service" or "asg:name"."""
+        ...
+
+    def read(self) -> Capacity: ...
+
+    def set_desired(self, desired: int, seen: Capacity) -> bool:
+        """Read again, then write only when that changes something; true when it wrote.
+
+        Raises CapacityChanged when the live desired count is neither `seen.desired` nor `desired`.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredState:
+    """A pool's state and the version that a save must name; version 0 is "never saved"."""
+
+    state: PoolState = field(default_factory=PoolState)
+    version: int = 0
+
+
+class StateStore(Protocol):
+    """Pool state under a version: two writers never overwrite each other unseen."""
+
+    def load(self, pool: str) -> StoredState:
+        """Raises StateUnreadable when what is stored has another schema or is damaged."""
+        ...
+
+    def save(self, pool: str, state: PoolState, expected_version: int) -> int:
+        """The new version. Raises StateConflict when the stored version is not `expected_version`."""
+        ...
+
+
+class FleetReader(Protocol):
+    """The workers' heartbeats as the controller reads them."""
+
+    def workers(self, pool: str, now_s: float) -> tuple[WorkerReport, ...]:
+        """The newest report of each worker that has not expired, in the order of their ids."""
+        ...
+
+
+class HeartbeatSink(Protocol):
+    """Where a worker's heartbeat goes."""
+
+    async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None: ...
+
+    async def close(self) -> None: ...
+
+
+class EventSink(Protocol):
+    """Where the controller says what it did: one call per pool and tick."""
+
+    def decided(self, decision: Decision, wrote: bool) -> None: ...
+
+    def failed(self, pool: str, error: Exception) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """One message as SQS handed it out. `attributes` are the system attributes, by their SQS names."""
+
+    message_id: str
+    receipt_handle: str
+    body: str
+    attributes: Mapping[str, str]
+    message_attributes: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class VisibilityChange:
+    """Make one received message visible again `timeout_s` from the call (0: at once)."""
+
+    receipt_handle: str
+    timeout_s: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntryFailure:
+    """One entry of a batch that SQS refused though the call itself succeeded; `index` is its place in the request."""
+
+    index: int
+    code: str
+    message: str
+    sender_fault: bool
+
+
+class WorkQueue(Protocol):
+    """One queue as a worker uses it. Batches of any length: the adapter cuts them into calls of ten."""
+
+    async def visibility_timeout_s(self) -> int:
+        """The queue's own default. Raises Gone when the queue does not exist."""
+        ...
+
+    async def receive(self, limit: int, wait_s: int) -> list[Received]:
+        """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first."""
+        ...
+
+    async def delete(self, receipt_handles: Sequence[str]) -> list[EntryFailure]: ...
+
+    async def change_visibility(self, changes: Sequence[VisibilityChange]) -> list[EntryFailure]: ...
+
+    async def close(self) -> None: ...

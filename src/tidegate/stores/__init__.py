@@ -1,0 +1,1 @@
+"""State and heartbeats without DynamoDB: in memory, and in files on one machine."""

@@ -1,0 +1,1 @@
+"""Fakes of every port, for tests of tidegate and of its users."""

@@ -1,0 +1,1 @@
+"""The SDK: consumer, leases, drain, telemetry."""

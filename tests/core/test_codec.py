@@ -1,0 +1,39 @@
+"""The stored shapes come back from JSON as they went in, and anything else is refused."""
+
+import json
+
+import pytest
+
+from tidegate.core.codec import from_json, to_json
+from tidegate.core.model import Override, OverrideKind, PoolState, Sample, ServiceTime
+from tidegate.errors import StateUnreadable
+
+FULL = PoolState(
+    samples=(Sample(at_s=1.0, arrived=2.0, waiting=3.0, in_system=4.0),),
+    needs=((1.0, 2),),
+    service_time=ServiceTime(runs=3.0, sum_s=2.4, square_sum_s2=2.0),
+    start_ups_s=(31.5,),
+    raises=((0.5, 3),),
+    seen_workers=("w1", "w2"),
+    override=Override(OverrideKind.PIN, who="ada", since_s=1.0, until_s=2.0, workers=7),
+    desired=4,
+)
+
+
+@pytest.mark.parametrize("state", [PoolState(), FULL])
+def test_a_state_comes_back_as_it_went_in(state: PoolState) -> None:
+    assert from_json(PoolState, to_json(state)) == state
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [
+        ("{", "not JSON"),
+        ("[1]", "PoolState"),
+        (json.dumps({"schema": 2}), "schema 2, this tidegate reads schema 1"),
+        (json.dumps({"schema": 1, "needs": "many"}), "needs"),
+    ],
+)
+def test_a_damaged_or_differently_versioned_text_is_refused(text: str, says: str) -> None:
+    with pytest.raises(StateUnreadable, match=says):
+        from_json(PoolState, text)
