@@ -115,6 +115,7 @@ class WorkerReport:
     busy: int
     recent: WorkFigures
     total: WorkFigures
+    schema: int = SCHEMA
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,194 @@
+"""AWS's errors as tidegate's: which kind each one is, and what its reader can do about it.
+
+Codes are compared by their last part, because services decorate them: SQS alone says "QueueDoesNotExist" (JSON
+protocol), "AWS.SimpleQueueService.NonExistentQueue" (query protocol) and "com.amazonaws.sqs#QueueDoesNotExist".
+Only the first line of AWS's message is kept: the lines after it may hold the canonical request, session token included.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Final
+
+from botocore import exceptions as boto
+from botocore.parsers import ResponseParserError
+
+from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled, Unreachable
+
+__all__ = ["AWS_ERRORS", "calling", "error_code", "wrap"]
+
+AWS_ERRORS: Final = (boto.ClientError, boto.BotoCoreError, ResponseParserError)
+"""What boto3 and aiobotocore raise for a call: a refusal, a failure to call at all, an answer that is not AWS's."""
+
+_DETAIL_LIMIT: Final = 300
+
+_CODES: Final[dict[str, type[CloudError]]] = {
+    code: kind
+    for kind, codes in {
+        Throttled: "Throttling ThrottlingException ThrottledException RequestThrottled RequestThrottledException "
+        "TooManyRequestsException ProvisionedThroughputExceeded ProvisionedThroughputExceededException "
+        "RequestLimitExceeded BandwidthLimitExceeded SlowDown PriorRequestNotComplete EC2ThrottledException "
+        "KmsThrottled OverLimit ScalingActivityInProgress ResourceContention TransactionConflictException "
+        "TransactionInProgressException ReplicatedWriteConflictException",
+        Denied: "AccessDenied AccessDeniedException UnauthorizedOperation AuthFailure AuthorizationError NotAuthorized "
+        "UnrecognizedClientException InvalidClientTokenId InvalidAccessKeyId ExpiredToken ExpiredTokenException "
+        "RequestExpired SignatureDoesNotMatch InvalidSignatureException IncompleteSignature "
+        "IncompleteSignatureException MissingAuthenticationToken MissingAuthenticationTokenException InvalidSecurity "
+        "OptInRequired KmsAccessDenied KmsOptInRequired BlockedException",
+        Gone: "QueueDoesNotExist NonExistentQueue ResourceNotFound ResourceNotFoundException "
+        "ClusterNotFoundException ServiceNotFoundException ServiceNotActiveException TableNotFoundException "
+        "ParameterNotFound NoSuchEntity",
+        Unreachable: "InternalFailure InternalError InternalServerError InternalServiceError InternalServiceFault "
+        "ServerException ServiceUnavailable ServiceUnavailableException ServiceFailure RequestTimeout "
+        "RequestTimeoutException",
+    }.items()
+    for code in codes.split()
+}
+
+_STATUSES: Final[dict[int, type[CloudError]]] = {401: Denied, 403: Denied, 404: Gone, 408: Unreachable, 429: Throttled}
+
+_KMS_FAULT: Final = "mend the KMS key that the queue is encrypted with (its state, its policy or its use)"
+_NEW_CREDENTIALS: Final = "renew the credentials (aws sso login, a new session, or the role of the task or instance)"
+_OWN_CREDENTIALS: Final = (
+    "give tidegate credentials: set AWS_PROFILE, or the access key variables, or attach a role to the task or instance"
+)
+_CLOCK: Final = "check the secret key, and that this machine's clock is right"
+
+_CODE_FIXES: Final[dict[str, str]] = {
+    "NonExistentQueue": "check the queue's name, Region and account (SQS also says this of a queue it may not show)",
+    "QueueDoesNotExist": "check the queue's name, Region and account (SQS also says this of a queue it may not show)",
+    "ClusterNotFoundException": "check the cluster's name, Region and account",
+    "ServiceNotFoundException": "check the service's name, its cluster, Region and account",
+    "ServiceNotActiveException": "the service was deleted: create it again or take its pool out of the settings",
+    "ExpiredToken": _NEW_CREDENTIALS,
+    "ExpiredTokenException": _NEW_CREDENTIALS,
+    "InvalidClientTokenId": _OWN_CREDENTIALS,
+    "InvalidAccessKeyId": _OWN_CREDENTIALS,
+    "UnrecognizedClientException": _OWN_CREDENTIALS,
+    "MissingAuthenticationToken": _OWN_CREDENTIALS,
+    "MissingAuthenticationTokenException": _OWN_CREDENTIALS,
+    "RequestExpired": _CLOCK,
+    "SignatureDoesNotMatch": _CLOCK,
+    "InvalidSignatureException": _CLOCK,
+    "OverLimit": "120,000 messages are in flight, SQS hands out no more: delete finished ones, shorten what is held",
+    "ScalingActivityInProgress": "another scaling activity is under way; the next tick tries again",
+    "ResourceContention": "another change of the group is under way; the next tick tries again",
+    "KmsAccessDenied": "allow kms:Decrypt on the queue's key to the role that tidegate runs as",
+    "KmsDisabled": _KMS_FAULT,
+    "KmsInvalidKeyUsage": _KMS_FAULT,
+    "KmsInvalidState": _KMS_FAULT,
+    "KmsNotFound": _KMS_FAULT,
+}
+
+_KMS_QUERY_CODES: Final = {
+    "AccessDeniedException": "KmsAccessDenied",
+    "DisabledException": "KmsDisabled",
+    "InvalidKeyUsageException": "KmsInvalidKeyUsage",
+    "InvalidStateException": "KmsInvalidState",
+    "NotFoundException": "KmsNotFound",
+    "OptInRequired": "KmsOptInRequired",
+    "ThrottlingException": "KmsThrottled",
+}
+"""The query protocol says KMS.NotFoundException where the JSON protocol says KmsNotFound."""
+
+_LOCAL: Final[tuple[tuple[tuple[type[BaseException], ...], type[CloudError], str], ...]] = (
+    (
+        (boto.SSLError,),
+        Unreachable,
+        "check the endpoint's certificate (AWS_CA_BUNDLE) and that https is what it speaks",
+    ),
+    ((boto.ProxyConnectionError,), Unreachable, "check HTTPS_PROXY and NO_PROXY"),
+    ((boto.HTTPClientError, boto.IncompleteReadError), Unreachable, ""),
+    ((ResponseParserError,), Unreachable, "check the endpoint URL: whatever answered there does not speak AWS's API"),
+    (
+        (boto.NoCredentialsError, boto.PartialCredentialsError, boto.ProfileNotFound),
+        Denied,
+        _OWN_CREDENTIALS,
+    ),
+    (
+        (
+            boto.CredentialRetrievalError,
+            boto.TokenRetrievalError,
+            boto.NoAuthTokenError,
+            boto.SSOError,
+            boto.LoginError,
+            boto.RefreshWithMFAUnsupportedError,
+            boto.MetadataRetrievalError,
+            boto.UnknownCredentialError,
+        ),
+        Denied,
+        _NEW_CREDENTIALS,
+    ),
+    ((boto.NoRegionError,), Invalid, "set `region` in the settings, or AWS_REGION"),
+    ((boto.InvalidRegionError, boto.UnknownRegionError), Invalid, "correct `region` in the settings, or AWS_REGION"),
+)
+"""Failures that never reached AWS: the first row that fits decides; the rest of BotoCoreError is Invalid."""
+
+
+@contextmanager
+def calling(operation: str, resource: str) -> Iterator[None]:
+    """Every AWS error raised inside becomes a CloudError `from` it; for sync code and around an `await` alike.
+
+    `operation` is written as IAM writes actions ("sqs:GetQueueAttributes").
+    """
+    try:
+        yield
+    except AWS_ERRORS as error:
+        raise wrap(error, operation, resource) from error
+
+
+def wrap(error: Exception, operation: str, resource: str) -> CloudError:
+    """The typed error for what boto3 or aiobotocore raised (one of `AWS_ERRORS`); the caller raises it `from error`."""
+    if isinstance(error, boto.ClientError):
+        return _from_answer(error, operation, resource)
+    for classes, kind, fix in _LOCAL:
+        if isinstance(error, classes):
+            return kind(operation, resource, _one_line(str(error)), fix)
+    return Invalid(operation, resource, _one_line(str(error)))
+
+
+def error_code(error: Exception) -> str:
+    """The bare code of a ClientError ("QueueDoesNotExist"), "" for every other error."""
+    if not isinstance(error, boto.ClientError):
+        return ""
+    raw = str(error.response.get("Error", {}).get("Code", ""))
+    code = raw.rpartition("#")[2].rpartition(".")[2]
+    return _KMS_QUERY_CODES.get(code, code) if raw.startswith("KMS.") else code
+
+
+def _from_answer(error: boto.ClientError, operation: str, resource: str) -> CloudError:
+    code = error_code(error)
+    message = _one_line(str(error.response.get("Error", {}).get("Message", "")))
+    status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    kind = _kind(code, status, message)
+    fix = _CODE_FIXES.get(code) or (_allow(operation, resource) if kind is Denied else "")
+    return kind(operation, resource, f"{code} ({message})" if message else code, fix)
+
+
+def _kind(code: str, status: int, message: str) -> type[CloudError]:
+    if code == "ValidationError" and "not found" in message.lower():
+        return Gone  # Auto Scaling has no not-found code: it says "AutoScalingGroup name not found" in the message
+    if code in _CODES:
+        return _CODES[code]
+    if code.startswith("Kms"):
+        return Invalid
+    if code.endswith(("ThrottlingException", "Throttled")):
+        return Throttled
+    return Unreachable if status >= 500 else _STATUSES.get(status, Invalid)
+
+
+def _allow(operation: str, resource: str) -> str:
+    """Names the IAM action; SQS checks its batch calls under the name of the single one.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html
+    """
+    action = operation.removesuffix("Batch") if operation.startswith("sqs:") else operation
+    return f"allow {action} on {resource} to the role that tidegate runs as"
+
+
+def _one_line(text: str) -> str:
+    """The first line that says something: "Parameter validation failed:" alone does not."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    first = lines[0] if lines else ""
+    if first.endswith("failed:") and len(lines) > 1:
+        first = f"{first} {lines[1]}"
+    return first if len(first) <= _DETAIL_LIMIT else first[: _DETAIL_LIMIT - 1] + "…"

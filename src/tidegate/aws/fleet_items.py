@@ -1,0 +1,126 @@
+"""The shape of the fleet table's items, written down once: plain functions, for boto3 and aiobotocore alike.
+
+====================  ===================  =========================================================================
+pk                    sk                   other attributes
+====================  ===================  =========================================================================
+``pool#<pool name>``  ``state``            ``state`` (JSON text of PoolState), ``version`` (number, 1 at first save)
+``pool#<pool name>``  ``worker#<id>``      ``report`` (JSON text of WorkerReport), ``expires_at`` (TTL, epoch seconds)
+====================  ===================  =========================================================================
+
+Upgrades: a field that a newer version added to the report is ignored by an older reader, so such fields don't raise the
+schema. A report of another *schema* is refused (StateUnreadable), not skipped: a skipped worker counts as idle, and
+the controller would scale in under its job. Until the fleet speaks one schema again the pool has no fleet to see,
+hence does not scale in.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any, Final
+
+from tidegate.core.codec import from_json, to_json
+from tidegate.core.model import PoolState, WorkerReport
+from tidegate.errors import StateUnreadable
+from tidegate.ports import StoredState
+
+__all__ = [
+    "PARTITION_KEY",
+    "SORT_KEY",
+    "TTL_ATTRIBUTE",
+    "WORKER_PREFIX",
+    "Item",
+    "item_to_report",
+    "item_to_state",
+    "pool_key",
+    "report_expiry_s",
+    "report_to_item",
+    "state_key",
+    "state_to_item",
+]
+
+Item = dict[str, dict[str, str]]
+"""An item as DynamoDB's low-level API takes it, {name: {type: text}}: only "S" and "N" occur."""
+
+PARTITION_KEY: Final = "pk"
+SORT_KEY: Final = "sk"
+TTL_ATTRIBUTE: Final = "expires_at"
+WORKER_PREFIX: Final = "worker#"
+
+_REPORT: Final = "report"
+_STATE: Final = "state"
+_VERSION: Final = "version"
+
+
+def pool_key(pool: str) -> str:
+    """The partition that holds everything of one pool."""
+    return f"pool#{pool}"
+
+
+def state_key(pool: str) -> Item:
+    """The key of the pool's state item."""
+    return {PARTITION_KEY: {"S": pool_key(pool)}, SORT_KEY: {"S": "state"}}
+
+
+def state_to_item(pool: str, state: PoolState, version: int) -> Item:
+    """The whole item for PutItem."""
+    return {**state_key(pool), _STATE: {"S": to_json(state)}, _VERSION: {"N": str(version)}}
+
+
+def item_to_state(pool: str, item: Mapping[str, Any]) -> StoredState:
+    """Raises StateUnreadable, naming the pool, when the item is damaged or of another schema."""
+    what = f"state of pool {pool}"
+    text, version = _text(what, item, _STATE, "S"), _text(what, item, _VERSION, "N")
+    if not version.isdigit() or version == "0":
+        raise StateUnreadable(what, f"`{_VERSION}` is {version}, not a whole number from 1")
+    try:
+        return StoredState(from_json(PoolState, text), int(version))
+    except StateUnreadable as error:
+        raise StateUnreadable(what, error.detail) from error
+
+
+def report_to_item(pool: str, report: WorkerReport, expires_at_s: float) -> Item:
+    """The whole item for PutItem: a worker's newest heartbeat replaces the one before.
+
+    DynamoDB's TTL takes whole seconds, so the expiry is rounded up
+    (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html).
+    """
+    return {
+        PARTITION_KEY: {"S": pool_key(pool)},
+        SORT_KEY: {"S": WORKER_PREFIX + report.worker_id},
+        _REPORT: {"S": to_json(report)},
+        TTL_ATTRIBUTE: {"N": str(math.ceil(expires_at_s))},
+    }
+
+
+def report_expiry_s(item: Mapping[str, Any]) -> float:
+    """When the report stops counting. TTL deletes items days late, so every reader must look at this itself.
+
+    Raises StateUnreadable when the attribute is missing or no number.
+    """
+    what = _worker(item)
+    text = _text(what, item, TTL_ATTRIBUTE, "N")
+    try:
+        return float(text)
+    except ValueError as error:
+        raise StateUnreadable(what, f"`{TTL_ATTRIBUTE}` is {text!r}, not a number") from error
+
+
+def item_to_report(item: Mapping[str, Any]) -> WorkerReport:
+    """Raises StateUnreadable, naming the worker, when the item is damaged or of another schema."""
+    what = _worker(item)
+    try:
+        return from_json(WorkerReport, _text(what, item, _REPORT, "S"))
+    except StateUnreadable as error:
+        raise StateUnreadable(what, error.detail) from error
+
+
+def _worker(item: Mapping[str, Any]) -> str:
+    pool = str(item.get(PARTITION_KEY, {}).get("S", "?")).removeprefix("pool#")
+    worker = str(item.get(SORT_KEY, {}).get("S", "?")).removeprefix(WORKER_PREFIX)
+    return f"report of worker {worker} in pool {pool}"
+
+
+def _text(what: str, item: Mapping[str, Any], name: str, kind: str) -> str:
+    value = item.get(name, {}).get(kind)
+    if not isinstance(value, str):
+        raise StateUnreadable(what, f"it has no `{name}` of type {kind}")
+    return value
