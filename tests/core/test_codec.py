@@ -14,7 +14,7 @@ FULL = PoolState(
     service_time=ServiceTime(runs=3.0, sum_s=2.4, square_sum_s2=2.0),
     start_ups_s=(31.5,),
     raises=((0.5, 3),),
-    seen_workers=("w1", "w2"),
+    ready_until_s=12.5,
     override=Override(OverrideKind.PIN, who="ada", since_s=1.0, until_s=2.0, workers=7),
     desired=4,
 )

@@ -232,7 +232,8 @@ class PoolState:
     """The latest start-up times measured, from the raise to the first receive call."""
     raises: tuple[tuple[float, int], ...] = ()
     """(at_s, workers) of each raise of the desired count whose workers have not all been seen yet."""
-    seen_workers: tuple[str, ...] = ()
+    ready_until_s: float = 0.0
+    """First receive calls up to this time have been counted."""
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""

@@ -1,0 +1,38 @@
+"""A decision in one sentence: what was seen, what it needs, and which rule had the last word."""
+
+from tidegate.core.model import Pool, Reason
+from tidegate.core.need import Load
+
+__all__ = ["sentence", "sentence_without_need"]
+
+_UNCHANGED = {Reason.STEADY}
+
+
+def sentence(pool: Pool, load: Load, current: int, need: int, desired: int, reason: Reason, note: str) -> str:
+    """For example: "2 → 5 workers: 40.1/s arriving at 0.30 s each and 85 waiting (head 3 s of 10 s) need 6; …"."""
+    seen = (
+        f"{load.arrivals.value:.1f}/s arriving at {_seconds(load.service_time.value)} each "
+        f"and {load.waiting:.0f} waiting (head {_seconds(load.head_age.value)} of {_seconds(pool.target_wait_s)} "
+        f"allowed) need {_workers(need)}"
+    )
+    last_word = f"; {note}" if note else ""
+    return f"{_change(current, desired, reason)}: {seen}{last_word}"
+
+
+def sentence_without_need(current: int, desired: int, reason: Reason, note: str) -> str:
+    """The same for a decision that could not reckon a need."""
+    return f"{_change(current, desired, reason)}: {note}"
+
+
+def _change(current: int, desired: int, reason: Reason) -> str:
+    if current == desired:
+        return f"{'steady at' if reason in _UNCHANGED else 'held at'} {_workers(desired)}"
+    return f"{current} → {_workers(desired)}"
+
+
+def _workers(count: int) -> str:
+    return f"{count} worker" if count == 1 else f"{count} workers"
+
+
+def _seconds(value_s: float) -> str:
+    return f"{value_s:.0f} s" if value_s >= 10 else f"{value_s:.2g} s"
