@@ -132,11 +132,15 @@ class HeartbeatSink(Protocol):
 
 
 class EventSink(Protocol):
-    """Where the controller says what it did: one call per pool and tick."""
+    """Where the controller says what it did: one call per pool and tick, from several threads."""
 
     def decided(self, decision: Decision, wrote: bool) -> None: ...
 
     def failed(self, pool: str, error: Exception) -> None: ...
+
+    def overran(self, pool: str | None, missed: int) -> None:
+        """A tick was left out because the one before still runs, the `missed`th in a row; None: of every pool."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

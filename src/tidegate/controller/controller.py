@@ -1,0 +1,103 @@
+"""All pools together: each ticks on its own, so that neither an error nor a slow answer of one touches another."""
+
+from collections.abc import Sequence
+from concurrent.futures import Executor, Future, wait
+from dataclasses import dataclass
+
+from tidegate.controller.metrics import MinuteMetrics
+from tidegate.controller.tick import PoolTick
+from tidegate.core.model import Decision
+from tidegate.ports import Clock, EventSink
+
+__all__ = ["METRICS", "Controller", "Outcome", "thread_count"]
+
+METRICS = "(metrics)"
+"""In place of a pool's name, in what is said of the CloudWatch pass of all pools."""
+
+_MOST_THREADS = 16
+
+
+def thread_count(pools: int) -> int:
+    """Threads for this many pools and the CloudWatch pass: ticks mostly wait for the network, each a few 100 ms."""
+    return min(pools + 1, _MOST_THREADS)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How one pool's tick ended: with a decision, or with an error."""
+
+    pool: str
+    decision: Decision | None = None
+    error: Exception | None = None
+
+    @property
+    def ok(self) -> bool:
+        """False when the tick failed, or was decided around something broken (a queue gone, a call denied)."""
+        return self.decision is not None and not self.decision.errors
+
+
+class Controller:
+    """Starts ticks and never waits for them, except for the very first CloudWatch pass and in `finish`."""
+
+    def __init__(
+        self, pools: Sequence[PoolTick], metrics: MinuteMetrics, sink: EventSink, executor: Executor, clock: Clock
+    ) -> None:
+        self._pools = tuple(pools)
+        self._metrics = metrics
+        self._sink = sink
+        self._executor = executor
+        self._clock = clock
+        self._in_hand: dict[str, Future[Outcome]] = {}
+        self._missed: dict[str, int] = {}
+
+    def tick(self) -> list[Future[Outcome]]:
+        """Start a tick of every pool whose previous one has ended; the others miss this one, and that is said.
+
+        A pool's own errors go to the event sink. What comes out of here is a failure of the sink itself.
+        """
+        self._look_at_metrics()
+        return [self._start(pool) for pool in self._pools if self._is_free(pool)]
+
+    def finish(self) -> list[Outcome]:
+        """Wait until no tick is in hand; the last outcome of each pool."""
+        wait(self._in_hand.values())
+        return [future.result() for future in self._in_hand.values()]
+
+    def _look_at_metrics(self) -> None:
+        """In the background: CloudWatch delays nobody. Only the first ticks wait, as they would decide half blind."""
+        if self._metrics.due(self._clock.now()):
+            first = not self._metrics.asked()
+            future = self._executor.submit(self._refresh)
+            if first:
+                future.result()
+
+    def _refresh(self) -> None:
+        try:
+            error: Exception | None = self._metrics.refresh(self._clock.now())
+        except Exception as unexpected:  # noqa: BLE001  a fault in one sense must not stop the pools that do without
+            error = unexpected
+        if error is not None:
+            self._sink.failed(METRICS, error)
+
+    def _is_free(self, pool: PoolTick) -> bool:
+        if pool.name in self._in_hand and not self._in_hand[pool.name].done():
+            self._missed[pool.name] = self._missed.get(pool.name, 0) + 1
+            self._sink.overran(pool.name, self._missed[pool.name])
+            return False
+        self._missed[pool.name] = 0
+        return True
+
+    def _start(self, pool: PoolTick) -> Future[Outcome]:
+        if pool.name in self._in_hand:
+            self._in_hand[pool.name].result()
+        self._in_hand[pool.name] = self._executor.submit(self._serve, pool)
+        return self._in_hand[pool.name]
+
+    def _serve(self, pool: PoolTick) -> Outcome:
+        try:
+            ticked = pool.run(self._metrics.readings())
+        except Exception as error:  # noqa: BLE001  the one boundary: the others go on
+            self._sink.failed(pool.name, error)
+            return Outcome(pool.name, error=error)
+        self._sink.decided(ticked.decision, ticked.wrote)
+        return Outcome(pool.name, ticked.decision)

@@ -1,0 +1,45 @@
+"""Tick on a grid until told to stop; what is in hand then is finished."""
+
+import math
+import threading
+
+from tidegate.controller.controller import Controller
+from tidegate.ports import Clock, EventSink
+
+__all__ = ["next_due", "run_until_stopped"]
+
+
+def next_due(due_s: float, now_s: float, tick_s: float) -> tuple[float, int]:
+    """When the tick after the one due at `due_s` is due, and how many grid points have passed unused.
+
+    The grid stays where it is, so that ticks don't drift by the time that they take. A clock that was set back starts a
+    new grid: waiting for the old one could take hours.
+
+    >>> next_due(100, 103, 10)
+    (110, 0)
+    >>> next_due(100, 110, 10)
+    (110, 0)
+    >>> next_due(100, 125, 10)
+    (130, 2)
+    >>> next_due(100, 40, 10)
+    (50, 0)
+    """
+    if now_s < due_s:
+        return now_s + tick_s, 0
+    missed = max(0, math.ceil((now_s - due_s) / tick_s) - 1)
+    return due_s + (missed + 1) * tick_s, missed
+
+
+def run_until_stopped(
+    controller: Controller, tick_s: float, clock: Clock, stop: threading.Event, sink: EventSink
+) -> None:
+    """Tick now and then every `tick_s` seconds. After `stop` no tick starts; those in hand run to their end."""
+    due_s = clock.now()
+    while not stop.is_set():
+        controller.tick()
+        due_s, missed = next_due(due_s, clock.now(), tick_s)
+        if missed:
+            sink.overran(None, missed)
+        if clock.wait(stop, max(0.0, due_s - clock.now())):
+            break
+    controller.finish()

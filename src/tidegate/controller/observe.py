@@ -1,0 +1,111 @@
+"""Look at one pool: its queues' counts, CloudWatch's last minute, its workers, its capacity."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from tidegate.core.model import Absence, Fleet, Observation, Pool, QueueObservation, Reading
+from tidegate.errors import Denied, Gone, Invalid, StateUnreadable, Throttled, TidegateError, Unreachable
+from tidegate.ports import CapacityTarget, Clock, FleetReader, Metric, QueueCounts, QueueReader
+
+__all__ = ["PoolSources", "absence_of", "age_metric", "deleted_metric", "observe", "queue_metrics", "sent_metric"]
+
+_MINUTE_S = 60.0
+
+_ABSENCES: tuple[tuple[type[TidegateError], Absence], ...] = (
+    (Throttled, Absence.THROTTLED),
+    (Denied, Absence.DENIED),
+    (Gone, Absence.GONE),
+    (Invalid, Absence.INVALID),
+    (Unreachable, Absence.UNREACHABLE),
+    (StateUnreadable, Absence.INVALID),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PoolSources:
+    """Where one pool is looked at and acted on. `fleet` None: no store of heartbeats."""
+
+    name: str
+    queues: tuple[str, ...]
+    settings_at: Callable[[float], Pool]
+    counts: QueueReader
+    capacity: CapacityTarget
+    fleet: FleetReader | None = None
+
+
+def age_metric(queue: str) -> Metric:
+    """Seconds; the oldest message of the minute is the one that matters, hence the maximum."""
+    return Metric(queue, "ApproximateAgeOfOldestMessage", "Maximum")
+
+
+def sent_metric(queue: str) -> Metric:
+    """Messages in the minute."""
+    return Metric(queue, "NumberOfMessagesSent", "Sum")
+
+
+def deleted_metric(queue: str) -> Metric:
+    """Messages in the minute."""
+    return Metric(queue, "NumberOfMessagesDeleted", "Sum")
+
+
+def queue_metrics(queue: str) -> tuple[Metric, ...]:
+    """All that an observation wants from CloudWatch about one queue."""
+    return age_metric(queue), sent_metric(queue), deleted_metric(queue)
+
+
+def absence_of(error: TidegateError) -> Absence:
+    """The reason that a failed read leaves in its readings."""
+    return next((absence for kind, absence in _ABSENCES if isinstance(error, kind)), Absence.UNREACHABLE)
+
+
+def observe(sources: PoolSources, readings: Mapping[Metric, Reading], clock: Clock) -> Observation:
+    """Look at everything; what can't be read is there with the reason why.
+
+    Raises what `CapacityTarget.read` raises: without the desired count nothing can be decided. `now_s` is taken last,
+    so that no reading is younger than the observation that holds it.
+    """
+    queues = tuple(_observe_queue(sources.counts, queue, readings, clock) for queue in sources.queues)
+    fleet = _observe_fleet(sources, clock)
+    capacity = sources.capacity.read()
+    return Observation(now_s=clock.now(), queues=queues, capacity=capacity, fleet=fleet)
+
+
+def _observe_queue(
+    reader: QueueReader, queue: str, readings: Mapping[Metric, Reading], clock: Clock
+) -> QueueObservation:
+    at_s = clock.now()
+    unread = Reading(None, at_s, Absence.MISSING, "CloudWatch not asked yet")
+    visible, in_flight, delayed = _counts(reader, queue, at_s)
+    return QueueObservation(
+        queue=queue,
+        visible=visible,
+        in_flight=in_flight,
+        delayed=delayed,
+        age_s=readings.get(age_metric(queue), unread),
+        sent_per_s=_per_second(readings.get(sent_metric(queue), unread)),
+        deleted_per_s=_per_second(readings.get(deleted_metric(queue), unread)),
+    )
+
+
+def _counts(reader: QueueReader, queue: str, at_s: float) -> tuple[Reading, Reading, Reading]:
+    """Visible, in flight, delayed. They come from one call, so they are absent together."""
+    try:
+        counts: QueueCounts = reader.counts(queue)
+    except TidegateError as error:
+        absent = Reading(None, at_s, absence_of(error), str(error))
+        return absent, absent, absent
+    return Reading(counts.visible, at_s), Reading(counts.in_flight, at_s), Reading(counts.delayed, at_s)
+
+
+def _per_second(minute_sum: Reading) -> Reading:
+    return minute_sum if minute_sum.value is None else replace(minute_sum, value=minute_sum.value / _MINUTE_S)
+
+
+def _observe_fleet(sources: PoolSources, clock: Clock) -> Fleet:
+    at_s = clock.now()
+    if sources.fleet is None:
+        return Fleet(at_s, absence=Absence.MISSING, detail="no table or state_dir: workers can't report")
+    try:
+        return Fleet(at_s, sources.fleet.workers(sources.name, at_s))
+    except TidegateError as error:
+        return Fleet(at_s, absence=absence_of(error), detail=str(error))
