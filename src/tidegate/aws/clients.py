@@ -1,0 +1,122 @@
+"""boto3 clients with timeouts and retries of tidegate's own.
+
+With botocore's defaults an endpoint that is down is said after 5 s (SQS) to 26 s (DynamoDB), and one that accepts and
+never answers after minutes. A controller that ticks every ten seconds needs to know within `ANSWER_LIMIT_S`.
+"""
+
+import threading
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from botocore.config import Config
+
+from tidegate.aws.errors import calling
+from tidegate.errors import Invalid
+
+if TYPE_CHECKING:
+    from types_boto3_autoscaling import AutoScalingClient
+    from types_boto3_cloudwatch import CloudWatchClient
+    from types_boto3_dynamodb import DynamoDBClient
+    from types_boto3_ecs import ECSClient
+    from types_boto3_sqs import SQSClient
+
+__all__ = ["ANSWER_LIMIT_S", "CONFIG", "METRICS_CONFIG", "AwsClients", "longest_call_s"]
+
+ANSWER_LIMIT_S: Final = 5.0
+"""An endpoint that is down, or accepts and never answers, is Unreachable within this many seconds."""
+
+_LONGEST_BACKOFF_S: Final = 1.0
+"""Standard mode waits up to 1 s before its first retry (botocore.retries.standard.ExponentialBackoff)."""
+
+
+def _config(read_s: float, attempts: int) -> Config:
+    return Config(
+        connect_timeout=1.0,
+        read_timeout=read_s,
+        retries={"mode": "standard", "total_max_attempts": attempts},
+        tcp_keepalive=True,
+        max_pool_connections=20,
+        user_agent_extra="tidegate",
+    )
+
+
+CONFIG: Final = _config(read_s=1.9, attempts=2)
+"""Small calls, each answered in a fraction of a second: two short attempts are better than a long one."""
+
+METRICS_CONFIG: Final = _config(read_s=4.8, attempts=1)
+"""GetMetricData of 500 series may take seconds; it is asked once a minute, so the next minute is its retry."""
+
+
+def longest_call_s(config: Config) -> float:
+    """The most seconds that a call takes at an endpoint that accepts and never answers.
+
+    >>> round(longest_call_s(CONFIG), 1), round(longest_call_s(METRICS_CONFIG), 1)
+    (4.8, 4.8)
+    """
+    settings: Any = config  # botocore sets these attributes dynamically
+    attempts = settings.retries["total_max_attempts"]
+    return float(settings.read_timeout * attempts + _LONGEST_BACKOFF_S * (attempts - 1))
+
+
+class AwsClients:
+    """Makes each client once per service and Region, and hands the same one to every thread.
+
+    Region and endpoints left out come from where boto3 finds them: AWS_REGION, AWS_ENDPOINT_URL,
+    AWS_ENDPOINT_URL_SQS, the profile. Every method raises Invalid when there is no Region or the endpoint is no URL.
+    """
+
+    def __init__(
+        self, region: str | None = None, endpoint_url: str | None = None, session: boto3.Session | None = None
+    ) -> None:
+        self._region = region
+        self._endpoint_url = endpoint_url
+        self._session = session
+        self._clients: dict[tuple[str, str | None], Any] = {}
+        self._lock = threading.Lock()
+
+    def sqs(self, region: str | None = None) -> "SQSClient":
+        """SQS of `region`, or of the default one: a queue is asked in its own Region."""
+        client: SQSClient = self._client("sqs", region)
+        return client
+
+    def cloudwatch(self, region: str | None = None) -> "CloudWatchClient":
+        """CloudWatch of `region`, or of the default one: a queue's metrics are in its own Region."""
+        client: CloudWatchClient = self._client("cloudwatch", region, METRICS_CONFIG)
+        return client
+
+    def ecs(self) -> "ECSClient":
+        """ECS of the default Region."""
+        client: ECSClient = self._client("ecs")
+        return client
+
+    def autoscaling(self) -> "AutoScalingClient":
+        """EC2 Auto Scaling of the default Region."""
+        client: AutoScalingClient = self._client("autoscaling")
+        return client
+
+    def dynamodb(self) -> "DynamoDBClient":
+        """DynamoDB of the default Region."""
+        client: DynamoDBClient = self._client("dynamodb")
+        return client
+
+    def _client(self, service: str, region: str | None = None, config: Config = CONFIG) -> Any:
+        key = (service, region or self._region)
+        with self._lock:  # a boto3 session is not safe to use from two threads, its clients are
+            if key not in self._clients:
+                self._clients[key] = self._make(service, key[1], config)
+            return self._clients[key]
+
+    def _make(self, service: str, region: str | None, config: Config) -> Any:
+        with calling(f"{service}:client", region or "the default Region"):
+            try:
+                self._session = self._session or boto3.Session()
+                # The stubs have one overload per service name; here the name is a variable.
+                make: Any = self._session.client
+                return make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
+            except ValueError as error:
+                raise Invalid(
+                    f"{service}:client",
+                    region or "the default Region",
+                    str(error),
+                    "write the Region as eu-west-1 and endpoints (AWS_ENDPOINT_URL) as http://host:port",
+                ) from error

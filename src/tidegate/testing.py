@@ -1,1 +1,0 @@
-"""Fakes of every port, for tests of tidegate and of its users."""

@@ -1,0 +1,35 @@
+"""An event sink that keeps what it is told."""
+
+import threading
+
+from tidegate.core.model import Decision
+
+__all__ = ["RecordedEvents"]
+
+
+class RecordedEvents:
+    """Implements `ports.EventSink`; safe to share between threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.decisions: list[tuple[Decision, bool]] = []
+        """(decision, whether it was written), oldest first."""
+        self.failures: list[tuple[str, Exception]] = []
+        """(pool, error), oldest first."""
+        self.overruns: list[tuple[str | None, int]] = []
+        """(pool or None for all, ticks missed in a row), oldest first."""
+
+    def decided(self, decision: Decision, wrote: bool) -> None:
+        """Keep it."""
+        with self._lock:
+            self.decisions.append((decision, wrote))
+
+    def failed(self, pool: str, error: Exception) -> None:
+        """Keep it."""
+        with self._lock:
+            self.failures.append((pool, error))
+
+    def overran(self, pool: str | None, missed: int) -> None:
+        """Keep it."""
+        with self._lock:
+            self.overruns.append((pool, missed))
