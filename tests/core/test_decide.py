@@ -1,0 +1,229 @@
+"""Whole decisions: the worked example, the cases that must be told apart, and the laws that always hold."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
+from tidegate.core.codec import from_json, to_json
+from tidegate.core.decide import decide
+from tidegate.core.model import (
+    Absence,
+    Action,
+    Decision,
+    Observation,
+    Override,
+    OverrideKind,
+    Pool,
+    PoolState,
+    Reason,
+    Sample,
+    ServiceTime,
+)
+
+STEADY_12 = tuple(Sample(NOW_S - 60 + 10 * n, 120.0 * n, 9000, 9000) for n in range(6))
+"""Twelve a second for a minute, nothing leaving; the observation that follows completes the sixth step."""
+
+HELD = PoolState(needs=((NOW_S - 70, 1), (NOW_S - 30, 1)))
+"""A low need watched for longer than the hold time."""
+
+
+def value(decision: Decision, step: str, name: str) -> object:
+    return next(s for s in decision.steps if s.name == step).values[name]
+
+
+def test_the_worked_example_needs_48_slots_and_12_workers() -> None:
+    reports = (worker("w1", busy=4, completions=120),)
+    before = PoolState(samples=tuple(replace(s, arrived=120.0 * n) for n, s in enumerate(STEADY_12)))
+    decision, state = decide(POOL, before, observe(queue(9000), workers=reports))
+    assert value(decision, "size", "slots") == pytest.approx(48.0)
+    assert (decision.current, decision.desired, decision.action, decision.reason) == (1, 12, Action.OUT, Reason.NEED)
+    assert decision.sentence == (
+        "1 → 12 workers: 12.0/s arriving at 0.8 s each and 9000 waiting (head 60 s of 30 s allowed) need 12 workers"
+    )
+    assert [step.name for step in decision.steps] == [
+        "signals", "capacity", "estimate", "size", "ceiling", "ramp", "hold", "signals", "minimum", "override", "busy",
+    ]  # fmt: skip
+    assert state.raises == ((NOW_S, 11),)
+    assert state.desired == 12
+
+
+def test_automatic_utilization_comes_from_the_load_and_the_measured_spread() -> None:
+    automatic = replace(POOL, utilization=None, target_wait_s=0.8, drain_target_s=None)
+    reports = (worker("w1", completions=25),)
+    samples = tuple(Sample(NOW_S - 60 + 10 * n, 25.0 * n, 0, 0) for n in range(6))
+    decision, _ = decide(automatic, PoolState(samples=samples), observe(queue(0), workers=reports))
+    assert (value(decision, "size", "slots"), value(decision, "size", "utilization")) == (4, 0.5)
+    spread = ServiceTime(runs=1000, sum_s=800, square_sum_s2=1280)
+    decision, _ = decide(automatic, PoolState(samples=samples, service_time=spread), observe(workers=reports))
+    assert (value(decision, "size", "slots"), value(decision, "size", "utilization")) == (5, 0.4)
+
+
+def test_the_drain_time_is_what_is_left_until_the_target_with_a_floor() -> None:
+    pool = replace(POOL, drain_target_s=None, target_wait_s=60, start_up_hint_s=20)
+    fresh, _ = decide(pool, PoolState(), observe(queue(500, age_s=10)))
+    late, _ = decide(pool, PoolState(), observe(queue(500, age_s=300)))
+    assert (value(fresh, "size", "drain_s"), value(late, "size", "drain_s")) == (40, 15)
+
+
+def test_an_idle_pool_with_no_minimum_goes_to_zero_and_one_message_wakes_it() -> None:
+    pool = replace(POOL, min_workers=0)
+    assert decide(pool, HELD, observe(queue(0), desired=2))[0].desired == 1
+    nothing = PoolState(needs=((NOW_S - 70, 0), (NOW_S - 30, 0)))
+    assert decide(pool, nothing, observe(queue(0), desired=2))[0].desired == 0
+    assert decide(pool, nothing, observe(queue(1), seen=capacity(0)))[0].desired == 1
+
+
+@pytest.mark.parametrize(
+    ("absence", "reason"),
+    [
+        (Absence.GONE, Reason.QUEUE_GONE),
+        (Absence.DENIED, Reason.QUEUE_DENIED),
+        (Absence.THROTTLED, Reason.SIGNAL_MISSING),
+        (Absence.UNREACHABLE, Reason.SIGNAL_MISSING),
+        (Absence.INVALID, Reason.SIGNAL_MISSING),
+    ],
+)
+def test_a_queue_that_cannot_be_read_holds_the_count_and_is_an_error_not_zero(absence: Absence, reason: Reason) -> None:
+    decision, _ = decide(POOL, HELD, observe(queue(absence=absence), desired=7))
+    assert (decision.desired, decision.action, decision.reason) == (7, Action.HOLD, reason)
+    assert decision.errors == (f"orders: the queue is {absence}",)
+    assert decision.sentence.startswith("held at 7 workers: the queue's counts are")
+
+
+def test_stale_counts_of_nothing_hold_the_count() -> None:
+    decision, _ = decide(POOL, HELD, observe(queue(0, at_s=NOW_S - 100), desired=7))
+    assert (decision.desired, decision.reason) == (7, Reason.SIGNAL_STALE)
+
+
+def test_a_blind_tick_still_keeps_the_minimum() -> None:
+    decision, _ = decide(POOL, HELD, observe(queue(absence=Absence.THROTTLED), seen=capacity(0)))
+    assert (decision.desired, decision.reason) == (1, Reason.MINIMUM)
+
+
+def test_without_a_service_time_one_worker_is_started_to_measure_with() -> None:
+    pool = replace(POOL, min_workers=0, service_time_hint_s=None)
+    decision, _ = decide(pool, PoolState(), observe(queue(500), seen=capacity(0)))
+    assert (decision.desired, decision.reason) == (1, Reason.UNMEASURED)
+    idle, _ = decide(pool, PoolState(), observe(queue(0), seen=capacity(0)))
+    assert (idle.desired, idle.action) == (0, Action.HOLD)
+    assert "service_time_hint" in idle.sentence
+
+
+def test_long_jobs_in_flight_with_an_empty_backlog_keep_their_workers() -> None:
+    state = replace(HELD, service_time=ServiceTime(100, 60_000, 4e7))
+    busy = tuple(worker(f"w{n}", busy=1) for n in range(5))
+    decision, _ = decide(POOL, state, observe(queue(0, in_flight=5), desired=6, workers=(*busy, worker("w9"))))
+    assert (decision.desired, decision.reason) == (5, Reason.BUSY_FLOOR)
+
+
+def test_a_frozen_pool_stays_and_a_pinned_one_goes_where_it_is_pinned_until_the_time_is_up() -> None:
+    frozen = replace(HELD, override=Override(OverrideKind.FREEZE, "ada", NOW_S - 5))
+    decision, kept = decide(POOL, frozen, observe(queue(9000), desired=3))
+    assert (decision.desired, decision.reason, kept.override) == (3, Reason.FROZEN, frozen.override)
+    pinned = replace(HELD, override=Override(OverrideKind.PIN, "ada", NOW_S - 5, until_s=NOW_S + 1, workers=20))
+    assert decide(POOL, pinned, observe(queue(0), desired=3))[0].desired == 20
+    lapsed, state = decide(POOL, pinned, observe(queue(0, at_s=NOW_S + 1), desired=3, at_s=NOW_S + 1))
+    assert (lapsed.desired, state.override) == (1, None)
+
+
+def test_a_desired_count_set_by_somebody_else_is_noticed() -> None:
+    decision, _ = decide(POOL, replace(HELD, desired=4), observe(queue(0), desired=9))
+    note = next(step.note for step in decision.steps if step.name == "capacity")
+    assert note == "desired was 4 when tidegate last set it: somebody else sets it too"
+
+
+pools = st.builds(
+    Pool,
+    name=st.just("orders"),
+    target_wait_s=st.floats(1, 3600),
+    min_workers=st.integers(0, 10),
+    max_workers=st.integers(10, 200),
+    slots_per_worker=st.integers(1, 32),
+    utilization=st.none() | st.floats(0.05, 1),
+    drain_target_s=st.none() | st.floats(1, 3600),
+    ramp_share=st.floats(0, 4),
+    ramp_workers=st.integers(1, 50),
+    hold_s=st.floats(0, 600),
+    tick_s=st.floats(1, 60),
+    service_time_hint_s=st.none() | st.floats(0.001, 600),
+    max_slots=st.none() | st.integers(400, 2000),
+)
+counts = st.none() | st.integers(0, 20_000)
+absences = st.none() | st.sampled_from(list(Absence))
+states = st.builds(
+    PoolState,
+    samples=st.just(STEADY_12) | st.just(()),
+    needs=st.just(HELD.needs) | st.just(()),
+    service_time=st.none() | st.just(ServiceTime(50, 40, 64)),
+    desired=st.none() | st.integers(0, 50),
+)
+
+
+@st.composite
+def observations(draw: st.DrawFn) -> Observation:
+    busy = draw(st.integers(0, 4))
+    reports = tuple(
+        worker(f"w{n}", busy=busy, completions=draw(st.integers(0, 99))) for n in range(draw(st.integers(0, 5)))
+    )
+    return observe(
+        queue(
+            draw(counts), draw(st.integers(0, 500)), absence=draw(absences), age_s=draw(st.none() | st.floats(0, 1e5))
+        ),
+        desired=draw(st.integers(0, 60)),
+        workers=reports,
+        fleet_absence=draw(absences),
+    )
+
+
+@settings(max_examples=300, deadline=None)
+@given(pools, states, observations())
+def test_bounds_always_hold(pool: Pool, state: PoolState, seen: Observation) -> None:
+    decision, _ = decide(pool, state, seen)
+    assert decision.desired >= min(pool.min_workers, decision.current) or decision.reason is Reason.CEILING
+    if decision.action is Action.OUT:
+        most = decision.current + max(-(-decision.current * pool.ramp_share // 1), pool.ramp_workers)
+        assert decision.desired <= max(most, pool.min_workers)
+        assert decision.desired <= pool.max_workers
+    assert (decision.action is Action.HOLD) == (decision.desired == decision.current)
+    assert decision.sentence
+
+
+@settings(max_examples=300, deadline=None)
+@given(pools, states, observations())
+def test_missing_or_stale_data_never_scales_in(pool: Pool, state: PoolState, seen: Observation) -> None:
+    absent = seen.queues[0].visible.absence is not None or seen.fleet.absence not in (None, Absence.MISSING)
+    silent = not seen.fleet.workers and state.service_time is not None and seen.capacity.running > 0
+    decision, _ = decide(pool, state, seen)
+    if absent or silent:
+        assert decision.action is not Action.IN
+
+
+@settings(max_examples=300, deadline=None)
+@given(pools, states, observations(), st.integers(1, 5000))
+def test_more_backlog_never_gives_fewer_workers(pool: Pool, state: PoolState, seen: Observation, more: int) -> None:
+    first = seen.queues[0]
+    if first.visible.value is None or first.visible.absence is not None:
+        return
+    # the same arrivals: what waits more was there before, too
+    earlier = tuple(replace(s, waiting=s.waiting + more, in_system=s.in_system + more) for s in state.samples)
+    fuller = replace(first, visible=replace(first.visible, value=first.visible.value + more))
+    now, _ = decide(pool, state, seen)
+    then, _ = decide(pool, replace(state, samples=earlier), replace(seen, queues=(fuller,)))
+    assert then.desired >= now.desired
+
+
+@settings(max_examples=100, deadline=None)
+@given(pools, states, observations())
+def test_a_decision_depends_on_nothing_else_and_everything_survives_json(
+    pool: Pool, state: PoolState, seen: Observation
+) -> None:
+    decision, after = decide(pool, state, seen)
+    again = decide(
+        from_json(Pool, to_json(pool)), from_json(PoolState, to_json(state)), from_json(Observation, to_json(seen))
+    )
+    assert again == (decision, after)
+    assert from_json(Decision, to_json(decision)) == decision
+    assert from_json(PoolState, to_json(after)) == after

@@ -1,0 +1,95 @@
+"""Each kind of reading is told apart, and sums over queues are as good as their worst part."""
+
+import pytest
+
+from tests.core.observations import NOW_S, POOL, capacity, observe, queue, reading, worker
+from tidegate.core.model import Absence, PoolState, Reading, ServiceTime, WorkerState
+from tidegate.core.signals import METRIC_MAX_AGE_S, Freshness, classify, read_signals
+
+MEASURED = PoolState(service_time=ServiceTime(runs=100, sum_s=80, square_sum_s2=64))
+
+
+@pytest.mark.parametrize(
+    ("given", "expected"),
+    [
+        (Reading(1, NOW_S - 20), Freshness.FRESH),
+        (Reading(0, NOW_S - 20), Freshness.FRESH),
+        (Reading(1, NOW_S - 20.5), Freshness.STALE),
+        (Reading(None, NOW_S), Freshness.MISSING),
+        (Reading(None, NOW_S, Absence.MISSING), Freshness.MISSING),
+        (Reading(None, NOW_S, Absence.THROTTLED), Freshness.MISSING),
+        (Reading(None, NOW_S, Absence.UNREACHABLE), Freshness.MISSING),
+        (Reading(None, NOW_S, Absence.INVALID), Freshness.MISSING),
+        (Reading(None, NOW_S, Absence.DENIED), Freshness.DENIED),
+        (Reading(None, NOW_S, Absence.GONE), Freshness.GONE),
+    ],
+)
+def test_a_reading_is_classified_by_what_it_is_and_when_it_was_taken(given: Reading, expected: Freshness) -> None:
+    assert classify(given, NOW_S, max_age_s=20) is expected
+
+
+def test_counts_of_several_queues_add_up() -> None:
+    signals = read_signals(POOL, PoolState(), observe(queue(3, 2, 1), queue(30, 20, 10, name="bulk")))
+    assert (signals.waiting, signals.in_flight, signals.delayed, signals.in_system) == (33, 22, 11, 66)
+    assert signals.counts is Freshness.FRESH
+
+
+def test_one_denied_queue_of_two_leaves_a_lower_bound_and_says_which() -> None:
+    signals = read_signals(POOL, PoolState(), observe(queue(3), queue(absence=Absence.DENIED, name="bulk")))
+    assert signals.counts is Freshness.DENIED
+    assert signals.waiting == 3
+    assert signals.errors == ("bulk: the queue is denied",)
+
+
+def test_a_stale_metric_is_no_metric() -> None:
+    old = queue(5, age_s=90, sent_per_s=2, deleted_per_s=2, at_s=NOW_S - METRIC_MAX_AGE_S)
+    signals = read_signals(POOL, PoolState(), observe(old))
+    assert (signals.age_s, signals.sent_per_s, signals.deleted_per_s) == (None, None, None)
+
+
+def test_the_age_is_the_oldest_queues_and_half_a_sum_of_rates_is_none() -> None:
+    signals = read_signals(POOL, PoolState(), observe(queue(age_s=12, sent_per_s=3), queue(age_s=40)))
+    assert (signals.age_s, signals.sent_per_s) == (40, None)
+
+
+def test_workers_that_report_are_summed() -> None:
+    workers = (worker("a", busy=3, completions=20), worker("b", busy=0, completions=10), worker("c", span_s=0))
+    fleet = read_signals(POOL, PoolState(), observe(workers=workers)).fleet
+    assert fleet is not None
+    assert (fleet.workers, fleet.slots, fleet.busy, fleet.busy_workers, fleet.runs) == (3, 12, 3, 1, 30)
+    assert fleet.completions_per_s == pytest.approx(3.0)
+    assert fleet.service_time_sum_s == pytest.approx(24.0)
+
+
+def test_stopped_workers_and_old_reports_do_not_count() -> None:
+    workers = (worker("a", busy=1), worker("b", state=WorkerState.STOPPED), worker("c", at_s=NOW_S - 31))
+    fleet = read_signals(POOL, PoolState(), observe(workers=workers)).fleet
+    assert fleet is not None
+    assert fleet.workers == 1
+
+
+@pytest.mark.parametrize(
+    ("absence", "expected"),
+    [(Absence.DENIED, Freshness.DENIED), (Absence.GONE, Freshness.GONE), (Absence.UNREACHABLE, Freshness.MISSING)],
+)
+def test_a_fleet_store_that_fails_is_not_an_idle_fleet(absence: Absence, expected: Freshness) -> None:
+    signals = read_signals(POOL, PoolState(), observe(fleet_absence=absence))
+    assert (signals.fleet_state, signals.fleet) == (expected, None)
+    assert signals.errors == ("fleet: the table is away",)
+
+
+def test_a_pool_without_the_sdk_is_fine_without_reports() -> None:
+    signals = read_signals(POOL, PoolState(), observe(fleet_absence=Absence.MISSING))
+    assert (signals.fleet_state, signals.fleet, signals.errors) == (Freshness.FRESH, None, ())
+
+
+def test_a_fleet_that_reported_and_fell_silent_is_stale_while_workers_run() -> None:
+    assert read_signals(POOL, MEASURED, observe(desired=2)).fleet_state is Freshness.STALE
+    idle = observe(seen=capacity(0, running=0))
+    assert read_signals(POOL, MEASURED, idle).fleet_state is Freshness.FRESH
+
+
+def test_an_error_is_said_once_though_three_counts_carry_it() -> None:
+    gone = queue(absence=Absence.GONE)
+    assert read_signals(POOL, PoolState(), observe(gone)).errors == ("orders: the queue is gone",)
+    assert reading(None).absence is Absence.MISSING
