@@ -40,10 +40,10 @@ def _config(read_s: float, attempts: int) -> Config:
     )
 
 
-CONFIG: Final = _config(read_s=1.9, attempts=2)
+CONFIG: Final = _config(read_s=1.8, attempts=2)
 """Small calls, each answered in a fraction of a second: two short attempts are better than a long one."""
 
-METRICS_CONFIG: Final = _config(read_s=4.8, attempts=1)
+METRICS_CONFIG: Final = _config(read_s=4.5, attempts=1)
 """GetMetricData of 500 series may take seconds; it is asked once a minute, so the next minute is its retry."""
 
 
@@ -51,7 +51,7 @@ def longest_call_s(config: Config) -> float:
     """The most seconds that a call takes at an endpoint that accepts and never answers.
 
     >>> round(longest_call_s(CONFIG), 1), round(longest_call_s(METRICS_CONFIG), 1)
-    (4.8, 4.8)
+    (4.6, 4.5)
     """
     settings: Any = config  # botocore sets these attributes dynamically
     attempts = settings.retries["total_max_attempts"]

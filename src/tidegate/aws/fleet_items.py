@@ -3,7 +3,8 @@
 ====================  ===================  =========================================================================
 pk                    sk                   other attributes
 ====================  ===================  =========================================================================
-``pool#<pool name>``  ``state``            ``state`` (JSON text of PoolState), ``version`` (number, 1 at first save)
+``pool#<pool name>``  ``state``            ``state`` (JSON text of PoolState), ``version`` (number, 1 at first save),
+                                           ``saved_as`` (the token of that save)
 ``pool#<pool name>``  ``worker#<id>``      ``report`` (JSON text of WorkerReport), ``expires_at`` (TTL, epoch seconds)
 ====================  ===================  =========================================================================
 
@@ -26,6 +27,7 @@ __all__ = [
     "PARTITION_KEY",
     "SORT_KEY",
     "TTL_ATTRIBUTE",
+    "VERSION_ATTRIBUTE",
     "WORKER_PREFIX",
     "Item",
     "item_to_report",
@@ -33,6 +35,7 @@ __all__ = [
     "pool_key",
     "report_expiry_s",
     "report_to_item",
+    "same_save",
     "state_key",
     "state_to_item",
 ]
@@ -43,11 +46,12 @@ Item = dict[str, dict[str, str]]
 PARTITION_KEY: Final = "pk"
 SORT_KEY: Final = "sk"
 TTL_ATTRIBUTE: Final = "expires_at"
+VERSION_ATTRIBUTE: Final = "version"
 WORKER_PREFIX: Final = "worker#"
 
 _REPORT: Final = "report"
 _STATE: Final = "state"
-_VERSION: Final = "version"
+_SAVED_AS: Final = "saved_as"
 
 
 def pool_key(pool: str) -> str:
@@ -60,17 +64,27 @@ def state_key(pool: str) -> Item:
     return {PARTITION_KEY: {"S": pool_key(pool)}, SORT_KEY: {"S": "state"}}
 
 
-def state_to_item(pool: str, state: PoolState, version: int) -> Item:
-    """The whole item for PutItem."""
-    return {**state_key(pool), _STATE: {"S": to_json(state)}, _VERSION: {"N": str(version)}}
+def state_to_item(pool: str, state: PoolState, version: int, token: str) -> Item:
+    """The whole item for PutItem; `token` tells this save from every other (`same_save`)."""
+    return {
+        **state_key(pool),
+        _STATE: {"S": to_json(state)},
+        VERSION_ATTRIBUTE: {"N": str(version)},
+        _SAVED_AS: {"S": token},
+    }
+
+
+def same_save(stored: Mapping[str, Any] | None, written: Item) -> bool:
+    """Whether what stands in the table is what this very save wrote."""
+    return stored is not None and stored.get(_SAVED_AS) == written[_SAVED_AS]
 
 
 def item_to_state(pool: str, item: Mapping[str, Any]) -> StoredState:
     """Raises StateUnreadable, naming the pool, when the item is damaged or of another schema."""
     what = f"state of pool {pool}"
-    text, version = _text(what, item, _STATE, "S"), _text(what, item, _VERSION, "N")
+    text, version = _text(what, item, _STATE, "S"), _text(what, item, VERSION_ATTRIBUTE, "N")
     if not version.isdigit() or version == "0":
-        raise StateUnreadable(what, f"`{_VERSION}` is {version}, not a whole number from 1")
+        raise StateUnreadable(what, f"`{VERSION_ATTRIBUTE}` is {version}, not a whole number from 1")
     try:
         return StoredState(from_json(PoolState, text), int(version))
     except StateUnreadable as error:

@@ -43,7 +43,9 @@ class SqsQueueReader:
         """The queue's own default, for checking settings against it. Raises as `counts`."""
         return int(self._attributes(queue, ("VisibilityTimeout",))["VisibilityTimeout"])
 
-    def _attributes(self, queue: str, names: "Sequence[QueueAttributeNameType]") -> Mapping[str, str]:
+    def _attributes(
+        self, queue: str, names: "Sequence[QueueAttributeNameType]"
+    ) -> "Mapping[QueueAttributeNameType, str]":
         client = self._client_in(queue_address(queue).region)
         url = self._url(client, queue)
         try:
