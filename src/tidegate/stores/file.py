@@ -1,0 +1,161 @@
+"""State and heartbeats in a directory, for a controller and workers on one machine.
+
+::
+
+    DIRECTORY/<pool>.pool/state.json             {"version": 7, "state": {…PoolState…}}
+    DIRECTORY/<pool>.pool/workers/<id>.json      {"expires_at_s": 1700000030.0, "report": {…WorkerReport…}}
+    DIRECTORY/<pool>.pool/lock                   held (flock) while anything in the pool's directory is read or changed
+
+Names are percent-encoded: a worker's id may be an ARN. A file is written beside its place and moved into it, so that a
+writer that dies in the middle leaves the old one whole.
+"""
+
+import asyncio
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final, TypeVar
+from urllib.parse import quote
+
+from tidegate.core.codec import from_json, to_json
+from tidegate.core.model import PoolState, WorkerReport
+from tidegate.errors import Denied, StateConflict, StateUnreadable, Unreachable
+from tidegate.ports import StoredState
+
+__all__ = ["FileStore"]
+
+T = TypeVar("T")
+
+_HALF_WRITTEN: Final = ".new"
+
+
+class FileStore:
+    """Implements `ports.StateStore`, `ports.FleetReader` and `ports.HeartbeatSink`; safe with several processes.
+
+    The lock is the kernel's, so it goes with the process that held it, however that ends. It holds on one machine:
+    don't put the directory on a network file system. Every method raises Denied when the directory may not be used,
+    and Unreachable when the disk fails or is full.
+    """
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = directory
+
+    def load(self, pool: str) -> StoredState:
+        """Raises StateUnreadable when the file is damaged or of another schema."""
+        with self._locked(pool) as place:
+            return _load(pool, place)
+
+    def save(self, pool: str, state: PoolState, expected_version: int) -> int:
+        """The new version. Raises StateConflict when the stored version is not `expected_version`."""
+        with self._locked(pool) as place:
+            if _load_version(pool, place) != expected_version:
+                raise StateConflict(pool, expected_version)
+            version = expected_version + 1
+            _replace(place / "state.json", f'{{"version": {version}, "state": {to_json(state)}}}\n', durable=True)
+        return version
+
+    def workers(self, pool: str, now_s: float) -> tuple[WorkerReport, ...]:
+        """In the order of their ids; expired reports are left out and their files removed. Raises StateUnreadable."""
+        with self._locked(pool) as place:
+            live = [one for path in (place / "workers").iterdir() if (one := _live_report(pool, path, now_s))]
+        return tuple(sorted(live, key=lambda report: report.worker_id))
+
+    async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
+        """The worker's newest report replaces the one before. Runs in a thread: the loop keeps leases meanwhile."""
+        await asyncio.to_thread(self._put, pool, report, expires_at_s)
+
+    async def close(self) -> None:
+        """Nothing to close: no file stays open between calls."""
+
+    def _put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
+        text = f'{{"expires_at_s": {json.dumps(float(expires_at_s))}, "report": {to_json(report)}}}\n'
+        with self._locked(pool) as place:
+            # A heartbeat that a power cut takes away is stale by then, so it need not be on the disk.
+            _replace(place / "workers" / f"{_file_name(report.worker_id)}.json", text, durable=False)
+
+    @contextmanager
+    def _locked(self, pool: str) -> Iterator[Path]:
+        place = self._directory / f"{_file_name(pool)}.pool"
+        try:
+            (place / "workers").mkdir(parents=True, exist_ok=True)
+            with (place / "lock").open("a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file closes
+                yield place
+        except PermissionError as error:
+            fix = "let the user that tidegate runs as write there, or choose another directory"
+            raise Denied("file:access", str(place), str(error), fix) from error
+        except OSError as error:
+            raise Unreachable("file:access", str(place), str(error), "check the directory and its disk") from error
+
+
+def _load(pool: str, place: Path) -> StoredState:
+    what = f"state of pool {pool}"
+    data = _read(what, place / "state.json")
+    if data is None:
+        return StoredState()
+    version = _field(what, data, "version", int)
+    return StoredState(_decode(what, PoolState, _field(what, data, "state", dict)), version)
+
+
+def _load_version(pool: str, place: Path) -> int:
+    what = f"state of pool {pool}"
+    data = _read(what, place / "state.json")
+    return 0 if data is None else _field(what, data, "version", int)
+
+
+def _live_report(pool: str, path: Path, now_s: float) -> WorkerReport | None:
+    if path.name.endswith(_HALF_WRITTEN):
+        path.unlink()  # nobody is writing it: we hold the lock
+        return None
+    if path.suffix != ".json":
+        return None  # not ours
+    what = f"report {path.name} in pool {pool}"
+    data = _read(what, path) or {}
+    if _field(what, data, "expires_at_s", float) <= now_s:
+        path.unlink()
+        return None
+    return _decode(what, WorkerReport, _field(what, data, "report", dict))
+
+
+def _read(what: str, path: Path) -> dict[str, Any] | None:
+    """None when there is no such file."""
+    try:
+        data = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        return None
+    except ValueError as error:
+        raise StateUnreadable(what, f"{path} is not JSON ({error})") from error
+    if not isinstance(data, dict):
+        raise StateUnreadable(what, f"{path} is not a JSON object")
+    return data
+
+
+def _field(what: str, data: dict[str, Any], name: str, kind: type[T]) -> T:
+    value = data.get(name)
+    if not isinstance(value, kind):
+        raise StateUnreadable(what, f"`{name}` is {type(value).__name__}, not {kind.__name__}")
+    return value
+
+
+def _decode(what: str, kind: type[T], data: dict[str, Any]) -> T:
+    try:
+        return from_json(kind, json.dumps(data))
+    except StateUnreadable as error:
+        raise StateUnreadable(what, error.detail) from error
+
+
+def _replace(path: Path, text: str, *, durable: bool) -> None:
+    half_written = path.with_name(path.name + _HALF_WRITTEN)
+    with half_written.open("w") as file:
+        file.write(text)
+        file.flush()
+        if durable:
+            os.fsync(file.fileno())
+    half_written.replace(path)
+
+
+def _file_name(name: str) -> str:
+    return quote(name, safe="")
