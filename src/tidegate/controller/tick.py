@@ -39,7 +39,7 @@ class _Decided:
 
 @dataclass(frozen=True, slots=True)
 class PoolTick:
-    """One pool with all that its ticks need. Over a `ShadowStore` it is a dry run: it decides as ever and sets nothing."""
+    """One pool with all that its ticks need. Over a `ShadowStore` it is a dry run: it decides but sets nothing."""
 
     sources: PoolSources
     store: StateStore

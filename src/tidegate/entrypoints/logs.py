@@ -1,0 +1,117 @@
+"""Logs: one line per decision, for people on a terminal and as JSON lines everywhere else. Never a message body."""
+
+import logging
+import threading
+from collections import Counter
+from collections.abc import MutableMapping
+from typing import Any, TextIO
+
+import structlog
+from structlog.typing import FilteringBoundLogger, Processor
+
+from tidegate.core.model import Decision, Scalar
+from tidegate.errors import ConfigError, Fault, TidegateError
+
+__all__ = ["LEVELS", "LogSink", "error_text", "make_logger"]
+
+LEVELS = ("debug", "info", "warning", "error")
+
+_KEY_VALUES = ("waiting", "in_flight", "busy_slots", "head_age_s", "arrivals_per_s", "service_time_s", "start_up_s")
+"""Of all the steps' values, those that a decision can be checked by in the head."""
+
+
+def make_logger(level: str, stream: TextIO) -> FilteringBoundLogger:
+    """A logger that writes to `stream` from `level` (one of LEVELS) up; it becomes structlog's default too.
+
+    Raises ConfigError for another level.
+    """
+    if level not in LEVELS:
+        raise ConfigError([Fault("--log-level", level, "no such level", f"write one of {', '.join(LEVELS)}")])
+    structlog.configure(
+        processors=[
+            structlog.contextvars.merge_contextvars,
+            structlog.processors.add_log_level,
+            structlog.processors.TimeStamper(fmt="iso", utc=True),
+            *(_for_people(stream) if stream.isatty() else _for_machines()),
+        ],
+        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        logger_factory=structlog.PrintLoggerFactory(stream),
+        cache_logger_on_first_use=False,
+    )
+    logger: FilteringBoundLogger = structlog.get_logger()
+    return logger
+
+
+def error_text(error: BaseException) -> str:
+    """The error's one line, with what was noted on its way up."""
+    return "; ".join([str(error), *getattr(error, "__notes__", ())])
+
+
+class LogSink:
+    """The controller's event sink: a log line for each decision and each failure, with failures in a row counted."""
+
+    def __init__(self, log: FilteringBoundLogger) -> None:
+        self._log = log
+        self._failures: Counter[str] = Counter()
+        self._counting = threading.Lock()
+
+    def decided(self, decision: Decision, wrote: bool) -> None:
+        """At error level when the decision had to be made around something broken, else at info."""
+        with self._counting:
+            self._failures[decision.pool] = 0
+        values = {name: value for step in decision.steps for name, value in step.values.items()}
+        fields: dict[str, object] = {
+            "pool": decision.pool,
+            "desired": decision.desired,
+            "current": decision.current,
+            "action": str(decision.action),
+            "reason": str(decision.reason),
+            "wrote": wrote,
+            "sentence": decision.sentence,
+            **_key_values(values),
+            "steps": [{"step": step.name, **step.values, "note": step.note} for step in decision.steps],
+        }
+        if decision.errors:
+            self._log.error("decision", **fields, errors=list(decision.errors))
+        else:
+            self._log.info("decision", **fields)
+
+    def failed(self, pool: str, error: Exception) -> None:
+        """A traceback only for what tidegate did not raise on purpose."""
+        with self._counting:
+            self._failures[pool] += 1
+            in_a_row = self._failures[pool]
+        unexpected = None if isinstance(error, TidegateError) else error
+        self._log.error(
+            "tick_failed",
+            pool=pool,
+            kind=type(error).__name__,
+            error=error_text(error),
+            in_a_row=in_a_row,
+            exc_info=unexpected,
+        )
+
+    def overran(self, pool: str | None, missed: int) -> None:
+        """The tick took longer than its interval."""
+        self._log.warning("tick_missed", pool=pool or "(all)", missed=missed, fix="raise `tick` if this lasts")
+
+
+def _key_values(values: MutableMapping[str, Scalar]) -> dict[str, Scalar]:
+    return {name: values[name] for name in _KEY_VALUES if values.get(name) is not None}
+
+
+def _for_machines() -> list[Processor]:
+    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
+
+
+def _for_people(stream: TextIO) -> list[Processor]:
+    # The default formatter of exceptions shows local variables, and a local variable can be a message body or a key.
+    plain = structlog.dev.plain_traceback
+    return [_sentence_first, structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)]
+
+
+def _sentence_first(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    event.pop("steps", None)
+    if "sentence" in event:
+        event["event"] = f"{event.pop('pool')}: {event.pop('sentence')}"
+    return event

@@ -1,0 +1,101 @@
+"""Ticks on a grid, in virtual time."""
+
+import threading
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.controller.pool_rig import InlineExecutor, Rig, always, controller_of
+from tidegate.controller.loop import next_due, run_until_stopped
+from tidegate.core.model import Decision, Observation, Pool, PoolState
+from tidegate.testing import FakeClock
+
+START_S = 1_000_000.0
+
+
+def ticks_of(rig: Rig, tick_s: float, stop_at_s: float) -> list[float]:
+    """When each tick was decided, from the start of the loop."""
+    stop = threading.Event()
+    rig.clock.at(START_S + stop_at_s, stop.set)
+    run_until_stopped(controller_of([rig], InlineExecutor()), tick_s, rig.clock, stop, rig.events)
+    return [decided.at_s - START_S for decided, _ in rig.events.decisions]
+
+
+def rig_taking(*seconds: float) -> Rig:
+    """A pool whose ticks take that long each, the last one for ever after."""
+    left = list(seconds)
+
+    def decide(pool: Pool, state: PoolState, seen: Observation) -> tuple[Decision, PoolState]:
+        rig.clock.advance(left.pop(0) if len(left) > 1 else left[0])
+        return always(2)(pool, state, seen)
+
+    rig = Rig(decide=decide, clock=FakeClock(START_S))
+    return rig
+
+
+def test_it_ticks_at_once_and_then_on_the_grid() -> None:
+    assert ticks_of(rig_taking(0), tick_s=10, stop_at_s=35) == [0, 10, 20, 30]
+
+
+def test_the_time_a_tick_takes_does_not_shift_the_next() -> None:
+    assert ticks_of(rig_taking(3), tick_s=10, stop_at_s=35) == [0, 10, 20, 30]
+
+
+def test_an_overrunning_tick_is_said_and_what_it_missed_is_never_made_up_for() -> None:
+    rig = rig_taking(0, 25, 0)
+
+    assert ticks_of(rig, tick_s=10, stop_at_s=55) == [0, 10, 40, 50]
+    assert rig.events.overruns == [(None, 2)]
+
+
+def test_a_tick_that_takes_exactly_its_interval_misses_none() -> None:
+    rig = rig_taking(10)
+
+    assert ticks_of(rig, tick_s=10, stop_at_s=35) == [0, 10, 20, 30]
+    assert rig.events.overruns == []
+
+
+def test_a_stop_in_the_middle_of_a_tick_lets_it_finish_and_starts_no_other() -> None:
+    rig = rig_taking(8)
+
+    assert ticks_of(rig, tick_s=10, stop_at_s=14) == [0, 10]
+
+
+def test_a_stop_that_came_before_the_start_ticks_not_at_all() -> None:
+    rig, stop = rig_taking(0), threading.Event()
+    stop.set()
+
+    run_until_stopped(controller_of([rig], InlineExecutor()), 10, rig.clock, stop, rig.events)
+
+    assert rig.events.decisions == []
+
+
+def test_no_wait_is_ever_longer_than_the_interval() -> None:
+    rig = rig_taking(3)
+
+    ticks_of(rig, tick_s=10, stop_at_s=100)
+
+    assert max(rig.clock.waits_s) == 7
+
+
+times_s = st.floats(0, 1e9)
+intervals_s = st.floats(0.1, 3600)
+
+
+@given(times_s, times_s, intervals_s)
+def test_the_next_tick_is_never_in_the_past_and_never_more_than_an_interval_away(
+    due_s: float, now_s: float, tick_s: float
+) -> None:
+    following_s, missed = next_due(due_s, now_s, tick_s)
+
+    slack_s = 1e-6 * max(1.0, now_s)
+    assert now_s - slack_s <= following_s <= now_s + tick_s + slack_s
+    assert missed >= 0
+
+
+@given(st.integers(0, 10**6), st.integers(0, 10**5), st.integers(1, 600))
+def test_the_grid_never_shifts(due_s: int, late_s: int, tick_s: int) -> None:
+    following_s, missed = next_due(due_s, due_s + late_s, tick_s)
+
+    assert (following_s - due_s) % tick_s == 0
+    assert missed == (following_s - due_s) // tick_s - 1

@@ -1,0 +1,78 @@
+"""Before the first tick everything that a pool needs is read once, and each fault found is one line."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+from tests.controller.pool_rig import InlineExecutor, Rig
+from tidegate.controller.preflight import Finding, check, lines
+from tidegate.core.model import WorkerReport
+from tidegate.errors import Denied, Gone, Unreachable
+from tidegate.ports import QueueCounts, StoredState
+from tidegate.stores.memory import MemoryStore
+from tidegate.testing import FakeQueueReader
+
+NO_TABLE = Gone("dynamodb:GetItem", "table tidegate", "ResourceNotFoundException")
+NO_QUEUE = Denied("sqs:GetQueueAttributes", "orders", "AccessDenied")
+NO_SERVICE = Unreachable("ecs:DescribeServices", "prod/orders", "connection refused")
+
+
+class NoTable(MemoryStore):
+    def load(self, pool: str) -> StoredState:
+        raise NO_TABLE
+
+    def workers(self, pool: str, now_s: float) -> tuple[WorkerReport, ...]:
+        raise NO_TABLE
+
+
+def test_a_pool_with_all_it_needs_has_no_findings_and_is_left_untouched() -> None:
+    rig = Rig()
+
+    assert check([rig.tick()], InlineExecutor()) == []
+    assert rig.store.load("orders") == StoredState()
+    assert rig.capacity.writes == []
+
+
+def test_every_fault_of_a_pool_is_found_and_not_only_the_first() -> None:
+    store = NoTable()
+    rig = Rig(counts=FakeQueueReader({"orders": NO_QUEUE}), store=store, fleet=store)
+    rig.capacity.error = NO_SERVICE
+
+    findings = check([rig.tick()], InlineExecutor())
+
+    assert [finding.error for finding in findings] == [NO_QUEUE, NO_SERVICE, NO_TABLE, NO_TABLE]
+
+
+def test_each_queue_of_a_pool_is_looked_for() -> None:
+    rig = Rig()
+    tick = rig.tick(sources=rig.sources(queues=("orders", "mail", "bills")))
+
+    assert [
+        finding.error.resource for finding in check([tick], InlineExecutor()) if isinstance(finding.error, Gone)
+    ] == [
+        "mail",
+        "bills",
+    ]
+
+
+def test_what_pools_have_in_common_is_said_once_with_all_their_names() -> None:
+    findings = [
+        Finding("orders", NO_TABLE),
+        Finding("orders", NO_TABLE),
+        Finding("orders", NO_QUEUE),
+        Finding("mail", NO_TABLE),
+    ]
+
+    assert lines(findings) == [f"orders, mail: {NO_TABLE}", f"orders: {NO_QUEUE}"]
+
+
+def test_all_reads_go_out_at_the_same_time_so_that_silent_endpoints_cost_once() -> None:
+    class Meeting(FakeQueueReader):
+        def counts(self, queue: str) -> QueueCounts:
+            all_there.wait()
+            return super().counts(queue)
+
+    all_there = threading.Barrier(3, timeout=10)
+    rigs = [Rig(name, counts=Meeting({name: QueueCounts(0, 0, 0)})) for name in ("orders", "mail", "bills")]
+
+    with ThreadPoolExecutor(12) as executor:
+        assert check([rig.tick() for rig in rigs], executor) == []
