@@ -4,6 +4,7 @@ Pure and total: the same three values give the same decision on a laptop, in Lam
 The order is fixed: signals, estimate, size, ceiling, ramp and hold, floor; each step leaves its values behind.
 """
 
+import math
 from dataclasses import dataclass, field, replace
 
 from tidegate.core import estimate, guardrails
@@ -76,18 +77,31 @@ def _blind(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling) ->
 def _sighted(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling) -> tuple[Decision, PoolState]:
     pool, seen, current = trail.pool, trail.seen, trail.seen.capacity.desired
     state, load = _estimate(pool, state, seen, signals)
-    if load is None:
-        return _unmeasured(trail, state, signals, limit)
-    trail.steps.append(_estimate_step(load))
-    wanted, step = need(pool, load)
-    trail.steps.append(step)
-    trail.workers = wanted
+    wanted = _unmeasured(trail, signals) if load is None else _sized(trail, load)
     state = replace(state, needs=guardrails.remember_need(state.needs, seen.now_s, wanted, pool.hold_s))
-    _limit(trail, state, signals, limit, load.service_time.value)
+    _limit(trail, state, signals, limit, math.inf if load is None else load.service_time.value)
     reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
     trail.reason = reason
-    words = sentence(pool, load, current, wanted, trail.workers, reason, trail.note)
+    if load is None:
+        words = sentence_without_need(current, trail.workers, reason, trail.note)
+    else:
+        words = sentence(pool, load, current, wanted, trail.workers, reason, trail.note)
     return _decision(trail, signals, words), _remember(trail, state)
+
+
+def _sized(trail: _Trail, load: Load) -> int:
+    wanted, step = need(trail.pool, load)
+    trail.steps.extend((_estimate_step(load), step))
+    trail.workers = wanted
+    return wanted
+
+
+def _unmeasured(trail: _Trail, signals: Signals) -> int:
+    """No service time and no hint: one worker to measure with where there is work, else what is there."""
+    trail.reason = Reason.UNMEASURED
+    trail.note = "no handler has finished yet and there is no service_time_hint, so nothing can be sized"
+    trail.workers = max(trail.workers, 1) if signals.in_system > 0 else trail.workers
+    return trail.workers
 
 
 def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, service_time_s: float) -> None:
@@ -121,19 +135,6 @@ def _estimate(pool: Pool, state: PoolState, seen: Observation, signals: Signals)
         variation=variation,
         start_up=estimate.start_up_s(pool, state),
     )
-
-
-def _unmeasured(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling) -> tuple[Decision, PoolState]:
-    """No service time and no hint: one worker to measure with where there is work, else what is there."""
-    current = trail.workers
-    trail.workers = max(current, 1) if signals.in_system > 0 else current
-    trail.reason = Reason.UNMEASURED
-    trail.note = "no handler has finished yet and there is no service_time_hint, so nothing can be sized"
-    trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit))
-    trail.apply("minimum", guardrails.minimum(trail.workers, trail.pool, trail.seen.capacity))
-    trail.apply("override", guardrails.override(trail.workers, current, state.override, limit))
-    words = sentence_without_need(current, trail.workers, trail.reason, trail.note)
-    return _decision(trail, signals, words), _remember(trail, state)
 
 
 def _remember(trail: _Trail, state: PoolState) -> PoolState:
