@@ -1,1 +1,23 @@
-"""The settings: one TOML file, overridden by TIDEGATE_… variables, checked as a whole."""
+"""The settings: one TOML file, overridden by TIDEGATE_… variables, checked as a whole.
+
+`load` gives settings or raises every fault at once; `PoolSettings.at` gives what a decision needs at a moment.
+"""
+
+from tidegate.config.describe import describe
+from tidegate.config.load import DEFAULT_PATH, Loaded, assemble, load
+from tidegate.config.models import EcsService, PoolSettings, Ramp, Settings, Window
+from tidegate.config.schema import json_schema
+
+__all__ = [
+    "DEFAULT_PATH",
+    "EcsService",
+    "Loaded",
+    "PoolSettings",
+    "Ramp",
+    "Settings",
+    "Window",
+    "assemble",
+    "describe",
+    "json_schema",
+    "load",
+]

@@ -1,0 +1,147 @@
+"""What one pool's settings mean together. Each check yields what it finds; none needs another to have passed."""
+
+from collections.abc import Callable, Iterator
+
+from tidegate.config.findings import ABSENT, At, Finding
+from tidegate.config.models import PoolSettings, Settings
+from tidegate.core.durations import format_duration
+
+__all__ = ["check_pool"]
+
+Check = Callable[[At, PoolSettings, Settings], Iterator[Finding]]
+
+
+def check_pool(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    """Every fault and warning about this pool, which is at `at`."""
+    for check in _CHECKS:
+        yield from check(at, pool, settings)
+
+
+def _one_kind_of_queue(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    queue, queues = (*at, "queue"), (*at, "queues")
+    if pool.queue is None and pool.queues is None:
+        yield Finding(
+            queue, ABSENT, "is missing: the pool has no queue", 'set queue = "NAME", or queues = [...]', (queues,)
+        )
+    elif pool.queue is not None and pool.queues is not None:
+        yield Finding(queue, pool.queue, "is set together with queues", "keep one of the two", (queues,))
+    for place, text in enumerate(pool.queues or ()):
+        if text in (pool.queues or ())[:place]:
+            yield Finding(
+                (*queues, place), text, "is in the list twice and would be counted twice", "remove one of them"
+            )
+
+
+def _one_kind_of_capacity(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    ecs, asg = (*at, "ecs"), (*at, "asg")
+    if pool.ecs is None and pool.asg is None:
+        fix = 'set ecs = { cluster = "NAME", service = "NAME" }, or asg = "NAME"'
+        yield Finding(ecs, ABSENT, "is missing: the pool has nothing to scale", fix, (asg,))
+    elif pool.ecs is not None and pool.asg is not None:
+        fix = "keep one of the two; make a second pool for the other"
+        yield Finding(asg, pool.asg, "is set together with ecs", fix, (ecs,))
+
+
+def _minimum_and_maximum(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    if pool.min_workers > pool.max_workers:
+        yield Finding(
+            (*at, "min_workers"),
+            pool.min_workers,
+            f"is more than max_workers = {pool.max_workers}",
+            f"lower it to {pool.max_workers} or less, or raise max_workers",
+            ((*at, "max_workers"),),
+        )
+
+
+def _slots(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    if pool.max_slots is None:
+        return
+    workers = max(1, pool.min_workers)
+    needed = pool.slots_per_worker * workers
+    if pool.max_slots < needed:
+        of = f"min_workers = {workers}" if pool.min_workers else "a single worker"
+        yield Finding(
+            (*at, "max_slots"),
+            pool.max_slots,
+            f"is less than the {needed} slots of {of} at slots_per_worker = {pool.slots_per_worker}",
+            f"raise it to {needed} or more, or lower slots_per_worker or min_workers",
+            ((*at, "slots_per_worker"), (*at, "min_workers")),
+        )
+
+
+def _ramp(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    if pool.ramp.percent == 0 and pool.ramp.workers == 0:
+        fix = "set ramp = { percent = 100, workers = 4 } or at least workers = 1"
+        yield Finding((*at, "ramp"), pool.ramp.model_dump(), "adds no workers at all: both are 0", fix)
+    elif pool.ramp.workers == 0 and pool.min_workers == 0:
+        problem = "is 0 while min_workers is 0: any percentage of no workers is none, so the first is never added"
+        yield Finding(
+            (*at, "ramp", "workers"), 0, problem, "set it to 1 or more", ((*at, "min_workers"), (*at, "ramp"))
+        )
+
+
+def _lease(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    every, lease = pool.lease_heartbeat_s, pool.visibility_timeout_s
+    if every is None:
+        return
+    place, among = (*at, "lease_heartbeat"), ((*at, "visibility_timeout"),)
+    if lease is None:
+        fix = "set visibility_timeout to the queue's, or remove lease_heartbeat"
+        yield Finding(place, _text(every), "can't be checked without visibility_timeout", fix, among, warning=True)
+    elif every >= lease:
+        problem = f"is not shorter than visibility_timeout = {_text(lease)}: leases lapse before they are extended"
+        yield Finding(place, _text(every), problem, f"set it to {_text(lease / 3)} or less", among)
+    elif every > lease / 2:
+        problem = f"is more than half of visibility_timeout = {_text(lease)}: one failed extension loses the lease"
+        yield Finding(place, _text(every), problem, f"set it to {_text(lease / 3)} or less", among, warning=True)
+
+
+def _start_up(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    start_up = pool.start_up_hint_s
+    if start_up is None:
+        return
+    among: tuple[At, ...] = ((*at, "start_up_hint"),)
+    if pool.hold_s < start_up:
+        problem = (
+            f"is shorter than start_up_hint = {_text(start_up)}: workers are taken away sooner than new ones can come"
+        )
+        yield Finding(
+            (*at, "hold"), _text(pool.hold_s), problem, f"set it to {_text(start_up)} or more", among, warning=True
+        )
+    if pool.target_wait_s < start_up:
+        problem = (
+            f"is shorter than start_up_hint = {_text(start_up)}: "
+            "a burst above the capacity that stands ready will be late, whatever the controller does"
+        )
+        fix = "keep spare capacity with min_workers or a lower utilization, start workers faster, or raise the target"
+        yield Finding((*at, "target_wait"), _text(pool.target_wait_s), problem, fix, among, warning=True)
+
+
+def _times(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    target, tick = pool.target_wait_s, settings.tick_s
+    if tick > target:
+        problem = f"is shorter than tick = {_text(tick)}: messages can be late before the controller has looked"
+        fix = f"set tick to {_text(target / 2)} or less"
+        yield Finding((*at, "target_wait"), _text(target), problem, fix, (("tick",),), warning=True)
+    service = pool.service_time_hint_s
+    if service is not None and pool.stop_timeout_s < service:
+        problem = f"is shorter than service_time_hint = {_text(service)}: scale-in and deployments interrupt handlers"
+        fix = f"set it (and the platform's) to more than {_text(service)}"
+        place, among = (*at, "stop_timeout"), ((*at, "service_time_hint"),)
+        yield Finding(place, _text(pool.stop_timeout_s), problem, fix, among, warning=True)
+
+
+def _text(seconds: float) -> str:
+    return format_duration(seconds)
+
+
+_CHECKS: tuple[Check, ...] = (
+    _one_kind_of_queue,
+    _one_kind_of_capacity,
+    _minimum_and_maximum,
+    _slots,
+    _ramp,
+    _lease,
+    _start_up,
+    _times,
+)

@@ -1,0 +1,94 @@
+"""One thing found in the settings, before it is told whether the file or a variable is to blame."""
+
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from tidegate.errors import Fault
+
+__all__ = ["ABSENT", "HIDDEN", "At", "Finding", "Words", "shown", "touches"]
+
+At = tuple[str | int, ...]
+"""Where a setting is: ("pools", "orders", "schedule", 0, "start")."""
+
+_LONGEST = 100
+_CREDENTIALS = re.compile(r"(?<=://)[^/@\s]+@")
+_BARE = re.compile(r"[A-Za-z0-9_-]+", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """Stands where a fault shows a value, when there is none or it is better not shown."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return f"({self.text})"
+
+
+ABSENT = Words("not set")
+HIDDEN = Words("value not shown")
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A fault or a warning. `among` are the other settings it rests on: if one of those is wrong, it means nothing."""
+
+    at: At
+    value: object
+    problem: str
+    fix: str
+    among: tuple[At, ...] = ()
+    warning: bool = False
+
+    def rests_on(self, faulty: Iterable[At]) -> bool:
+        """Whether one of the faulty settings is what this finding is about."""
+        return any(touches(mine, other) for other in faulty for mine in (self.at, *self.among))
+
+    def fault(self, origins: Mapping[At, str]) -> Fault:
+        """For people: named by the environment variable where the value came from one."""
+        return Fault(_label(self.at, origins), shown(self.value), self.problem, self.fix)
+
+
+def touches(one: At, other: At) -> bool:
+    """Whether they are the same setting or one lies in the other."""
+    shared = min(len(one), len(other))
+    return one[:shared] == other[:shared]
+
+
+def shown(value: object) -> object:
+    """The value as a fault may show it: no credentials in URLs, nothing long, nothing of what tables and lists hold."""
+    if value is None:
+        return ABSENT
+    if isinstance(value, Mapping):
+        return Words("a table")
+    if isinstance(value, list | tuple):
+        return Words("a list")
+    if isinstance(value, int) and abs(value) > 10**18:
+        return Words("a number beyond 10^18")
+    if isinstance(value, str):
+        text = _CREDENTIALS.sub("…@", value)
+        return text if len(text) <= _LONGEST else text[:_LONGEST] + "…"
+    return value
+
+
+def _label(at: At, origins: Mapping[At, str]) -> str:
+    for length in range(len(at), 0, -1):
+        if (variable := origins.get(at[:length])) is not None:
+            return variable + _path(at[length:], first=False)
+    return _path(at, first=True)
+
+
+def _path(at: At, *, first: bool) -> str:
+    text = ""
+    for part in at:
+        if isinstance(part, int):
+            text += f"[{part}]"
+        else:
+            text += ("" if first and not text else ".") + (part if _BARE.fullmatch(part) else shorten(part))
+    return text
+
+
+def shorten(key: str) -> str:
+    """A key that TOML must quote, quoted, on one line."""
+    return repr(key if len(key) <= _LONGEST else key[:_LONGEST] + "…")

@@ -1,0 +1,126 @@
+"""From a file and the environment to settings, or to every fault at once."""
+
+import tomllib
+from collections.abc import Mapping
+from copy import deepcopy
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from tidegate.config.checks_across import check, check_names
+from tidegate.config.environment import overlay
+from tidegate.config.faults import findings_of
+from tidegate.config.findings import At, Finding, Words
+from tidegate.config.models import Settings
+from tidegate.config.shape import fields, spot
+from tidegate.errors import ConfigError, Fault
+
+__all__ = ["DEFAULT_PATH", "Loaded", "assemble", "load"]
+
+DEFAULT_PATH = Path("tidegate.toml")
+"""Where the settings are when nobody says where."""
+
+_LARGEST_FILE = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """Settings without a fault, and what is likely not meant though it can be obeyed."""
+
+    settings: Settings
+    warnings: tuple[Fault, ...] = ()
+
+
+def load(path: Path, environ: Mapping[str, str]) -> Loaded:
+    """The settings in the TOML file at `path`, with the TIDEGATE_… variables of `environ` laid over them.
+
+    Raises ConfigError with every fault: of the file, the variables, each value, and the values together.
+    """
+    return assemble(_read(path), environ)
+
+
+def assemble(tree: Mapping[str, Any], environ: Mapping[str, str]) -> Loaded:
+    """As `load`, from the tree that the TOML file holds."""
+    overlaid = overlay(tree, environ)
+    settings, wrong = _validate(overlaid.tree)
+    wrong = [*overlaid.findings, *wrong]
+    faulty = [finding.at for finding in wrong]
+    pools = overlaid.tree.get("pools")
+    names = check_names(pools) if isinstance(pools, Mapping) else ()
+    together = [] if settings is None else [found for found in check(settings) if not found.rests_on(faulty)]
+    faults = [*wrong, *names, *(found for found in together if not found.warning)]
+    if faults or settings is None:
+        raise ConfigError([found.fault(overlaid.origins) for found in faults])
+    return Loaded(settings, tuple(found.fault(overlaid.origins) for found in together))
+
+
+def _read(path: Path) -> dict[str, Any]:
+    """The file's tree. Raises ConfigError when there is none, or it is not TOML (with line and column)."""
+    file = str(path)
+    try:
+        with path.open("rb") as stream:
+            data = stream.read(_LARGEST_FILE + 1)
+        if len(data) > _LARGEST_FILE:
+            raise _unreadable(file, "is larger than 1 MB", "name the settings file")
+        return tomllib.loads(data.decode())
+    except FileNotFoundError:
+        raise _unreadable(
+            file, "there is no such file", "write one (see examples/tidegate.toml), or name another"
+        ) from None
+    except OSError as error:
+        reason = (error.strerror or type(error).__name__).lower()
+        raise _unreadable(file, f"can't be read: {reason}", "name a file that this user may read") from error
+    except UnicodeDecodeError as error:
+        raise _unreadable(file, f"is not UTF-8 at byte {error.start}", "save it as UTF-8 text") from error
+    except (ValueError, RecursionError) as error:
+        # Not only TOMLDecodeError: a number of thousands of digits and tables nested too deep end here too.
+        said = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "a number or a table beyond all measure"
+        raise _unreadable(
+            file, f"is not TOML: {said}", "mend that place (https://toml.io shows how it is written)"
+        ) from error
+
+
+def _unreadable(file: str, problem: str, fix: str) -> ConfigError:
+    return ConfigError([Fault(file, Words("the settings file"), problem, fix)])
+
+
+def _validate(tree: Mapping[str, Any]) -> tuple[Settings | None, list[Finding]]:
+    """The settings and what is wrong with single values.
+
+    With faults, the settings are those of the tree with a stand-in for each faulty value, so that all the others can
+    still be checked against each other; None if not even that holds.
+    """
+    try:
+        return Settings.model_validate(tree), []
+    except ValidationError as error:
+        findings = list(findings_of(error))
+    try:
+        return Settings.model_validate(_mended(tree, [finding.at for finding in findings])), findings
+    except ValidationError:
+        return None, findings
+
+
+def _mended(tree: Mapping[str, Any], faulty: list[At]) -> dict[str, Any]:
+    """The tree with each faulty setting taken out, or its example put in where it can't be left out."""
+    copy = deepcopy(dict(tree))
+    for at in sorted(faulty, key=len, reverse=True):
+        while isinstance(at[-1], int):  # one entry of a list: leave the others where they are, mend the whole list
+            at = at[:-1]
+        _mend(copy, at)
+    if copy.get("pools") == {}:
+        _mend(copy, ("pools",))
+    return copy
+
+
+def _mend(tree: dict[str, Any], at: At) -> None:
+    parent: Any = tree
+    for part in at[:-1]:
+        parent = parent[part]
+    table = spot(at[:-1])
+    field = fields(table).get(str(at[-1])) if isinstance(table, type) else None
+    if field is not None and field.is_required():
+        parent[at[-1]] = deepcopy((field.examples or [None])[0])
+    else:
+        parent.pop(at[-1], None)

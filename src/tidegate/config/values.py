@@ -1,0 +1,179 @@
+"""The kinds of value that settings hold. Each reads what people write and says in plain words what it takes.
+
+Every kind takes the text that an environment variable holds as well as the type that TOML has for it.
+"""
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
+from pydantic_core import CoreSchema, PydanticCustomError, core_schema
+
+from tidegate.core.durations import format_duration, parse_duration
+
+__all__ = ["DURATION_PATTERN", "LONGEST_S", "Chance", "Count", "Duration", "Percent", "Text", "refuse"]
+
+LONGEST_S = 14 * 86_400.0
+"""No duration is longer than SQS can keep a message (14 days).
+
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
+"""
+
+DURATION_PATTERN = r"^(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|s|m|h|d)\s*)+)$"
+"""What `parse_duration` takes as text, for editors (they can't run it)."""
+
+_MOST_WORKERS = 100_000
+
+
+def refuse(problem: str, fix: str) -> PydanticCustomError:
+    """The error that a kind raises; `faults` turns it into a Fault with these words."""
+    return PydanticCustomError("setting", "{problem}; {fix}", {"problem": problem, "fix": fix})
+
+
+class _Kind:
+    """A validator with its own words, and the JSON schema that editors see."""
+
+    def read(self, value: object) -> Any:
+        raise NotImplementedError
+
+    def json_schema(self) -> dict[str, Any]:
+        raise NotImplementedError
+
+    def serializer(self) -> Callable[[Any], Any] | None:
+        return None
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        write = self.serializer()
+        serialization = core_schema.plain_serializer_function_ser_schema(write, when_used="json") if write else None
+        return core_schema.no_info_plain_validator_function(self.read, serialization=serialization)
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        return self.json_schema()
+
+
+@dataclass(frozen=True)
+class Duration(_Kind):
+    """Seconds inside, whatever was written."""
+
+    at_least_s: float
+    at_most_s: float = LONGEST_S
+
+    def read(self, value: object) -> float:
+        accepted = 'write seconds as a number (90) or a number with its unit: "250ms", "90s", "5m", "1h30m", "2d"'
+        try:
+            seconds = parse_duration(value)
+        except (ValueError, OverflowError):
+            raise refuse("is not a duration", accepted) from None
+        if not self.at_least_s <= seconds <= self.at_most_s:
+            low, high = format_duration(self.at_least_s), format_duration(self.at_most_s)
+            too = "short" if seconds < self.at_least_s else "long"
+            raise refuse(f"is too {too}", f'write a duration from "{low}" to "{high}"')
+        return seconds
+
+    def json_schema(self) -> dict[str, Any]:
+        number = {"type": "number", "minimum": self.at_least_s, "maximum": self.at_most_s}
+        return {"oneOf": [{"type": "string", "pattern": DURATION_PATTERN}, number]}
+
+    def serializer(self) -> Callable[[Any], Any]:
+        return lambda seconds: None if seconds is None else format_duration(seconds)
+
+
+@dataclass(frozen=True)
+class Count(_Kind):
+    """A whole number."""
+
+    at_least: int
+    at_most: int = _MOST_WORKERS
+
+    def read(self, value: object) -> int:
+        fix = f"write a whole number from {self.at_least} to {self.at_most}"
+        if isinstance(value, str) and re.fullmatch(r"[+-]?[0-9]{1,18}", value.strip()):
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int):
+            raise refuse("is not a whole number", fix)
+        if not self.at_least <= value <= self.at_most:
+            raise refuse(f"is too {'small' if value < self.at_least else 'large'}", fix)
+        return value
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "integer", "minimum": self.at_least, "maximum": self.at_most}
+
+
+@dataclass(frozen=True)
+class _Percent(_Kind):
+    """A share, written in percent, kept in percent."""
+
+    def read(self, value: object) -> float:
+        fix = "write a number of percent from 0 to 10000, without the % sign"
+        percent = _number(value)
+        if percent is None:
+            raise refuse("is not a number", fix)
+        if not 0 <= percent <= 10_000:
+            raise refuse(f"is too {'small' if percent < 0 else 'large'}", fix)
+        return percent
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "number", "minimum": 0, "maximum": 10_000}
+
+
+@dataclass(frozen=True)
+class _Chance(_Kind):
+    """A share above 0 and up to 1, or the word "auto", kept as None."""
+
+    def read(self, value: object) -> float | None:
+        fix = 'write "auto", or a share above 0 and up to 1, such as 0.7'
+        if value is None or (isinstance(value, str) and value.strip().lower() == "auto"):
+            return None
+        share = _number(value)
+        if share is None:
+            raise refuse('is neither "auto" nor a number', fix)
+        if not 0 < share <= 1:
+            raise refuse("is out of range", fix)
+        return share
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"oneOf": [{"const": "auto"}, {"type": "number", "exclusiveMinimum": 0, "maximum": 1}]}
+
+    def serializer(self) -> Callable[[Any], Any]:
+        return lambda share: "auto" if share is None else share
+
+
+@dataclass(frozen=True)
+class _Text(_Kind):
+    """One line, without the blanks around it."""
+
+    at_most: int
+
+    def read(self, value: object) -> str:
+        fix = f"write a text in quotes, of 1 to {self.at_most} characters"
+        if not isinstance(value, str):
+            raise refuse("is not a text", fix)
+        text = value.strip()
+        if not text or len(text) > self.at_most or not text.isprintable():
+            problem = (
+                "is empty" if not text else "is too long" if len(text) > self.at_most else "has control characters"
+            )
+            raise refuse(problem, fix)
+        return text
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "string", "minLength": 1, "maxLength": self.at_most}
+
+
+def _number(value: object) -> float | None:
+    """The value as a finite number, or None. A bool is no number here, though Python thinks so."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        number = float(value)
+    except (ValueError, OverflowError):
+        return None
+    return number if math.isfinite(number) else None
+
+
+Percent = Annotated[float, _Percent()]
+Chance = Annotated[float | None, _Chance()]
+Text = Annotated[str, _Text(at_most=1024)]
