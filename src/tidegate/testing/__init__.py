@@ -12,6 +12,17 @@ True
 from tidegate.testing.capacity import FakeCapacity
 from tidegate.testing.clock import FakeClock
 from tidegate.testing.events import RecordedEvents
+from tidegate.testing.heartbeats import RecordedHeartbeats
 from tidegate.testing.queues import FakeMetricsReader, FakeQueueReader
+from tidegate.testing.work_queue import FakeWorkQueue, QueueCall
 
-__all__ = ["FakeCapacity", "FakeClock", "FakeMetricsReader", "FakeQueueReader", "RecordedEvents"]
+__all__ = [
+    "FakeCapacity",
+    "FakeClock",
+    "FakeMetricsReader",
+    "FakeQueueReader",
+    "FakeWorkQueue",
+    "QueueCall",
+    "RecordedEvents",
+    "RecordedHeartbeats",
+]

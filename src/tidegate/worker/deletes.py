@@ -1,0 +1,145 @@
+"""Deletes what handlers have finished, several messages to a call, and sees each one through.
+
+A failed entry is tried again for as long as its lease runs (the heartbeat keeps it running meanwhile). A delete that
+SQS confirms after the lease has ended is *uncertain*: with an old receipt handle SQS answers yes without deleting.
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessage.html
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tidegate.errors import CloudError
+from tidegate.ports import EntryFailure, WorkQueue
+from tidegate.worker.backoff import Random, full_jitter_s
+from tidegate.worker.lease_keeper import lease_is_over
+from tidegate.worker.leases import LeaseBook
+from tidegate.worker.waiting import happens_within
+
+__all__ = ["Deleter"]
+
+_BATCH: Final = 10
+_CALLS_AT_ONCE: Final = 5
+_LINGER_S: Final = 0.05
+_RETRY_BASE_S: Final = 0.1
+_RETRY_CAP_S: Final = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class _Delete:
+    key: int
+    receipt_handle: str
+    message_id: str
+    failures: int = 0
+
+
+class Deleter:
+    """`run` is its task. `on_uncertain` hears of each delete of which nobody can say that it deleted the message."""
+
+    def __init__(
+        self,
+        queue: WorkQueue,
+        book: LeaseBook,
+        on_uncertain: Callable[[], None],
+        clock: Callable[[], float],
+        random: Random,
+    ) -> None:
+        self._queue = queue
+        self._book = book
+        self._on_uncertain = on_uncertain
+        self._clock = clock
+        self._random = random
+        self._waiting: deque[_Delete] = deque()
+        self._some, self._full, self._idle = asyncio.Event(), asyncio.Event(), asyncio.Event()
+        self._idle.set()
+        self._open = 0
+        self._hurry = False
+        self._lanes = asyncio.Semaphore(_CALLS_AT_ONCE)
+
+    def add(self, key: int, receipt_handle: str, message_id: str) -> None:
+        """The handler of this message has returned: delete it."""
+        self._open += 1
+        self._idle.clear()
+        self._queue_up(_Delete(key, receipt_handle, message_id))
+
+    async def flushed(self) -> None:
+        """From now on without lingering: waits until every delete is confirmed or given up."""
+        self._hurry = True
+        self._full.set()
+        await self._idle.wait()
+
+    def abandon(self) -> int:
+        """The worker leaves: what is still not confirmed is uncertain. How many those are."""
+        for _ in range(self._open):
+            self._on_uncertain()
+        return self._open
+
+    async def run(self) -> None:
+        """Sends a batch when ten deletes wait, or when the first has waited a moment. Never ends."""
+        async with asyncio.TaskGroup() as calls:
+            while True:
+                await self._some.wait()
+                if not self._hurry:
+                    await happens_within(self._full, _LINGER_S)
+                await self._lanes.acquire()
+                calls.create_task(self._send(self._next_batch()), name="tidegate-delete")
+
+    def _queue_up(self, delete: _Delete) -> None:
+        self._waiting.append(delete)
+        self._some.set()
+        if len(self._waiting) >= _BATCH:
+            self._full.set()
+
+    def _next_batch(self) -> list[_Delete]:
+        batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
+        if not self._waiting:
+            self._some.clear()
+        if len(self._waiting) < _BATCH and not self._hurry:
+            self._full.clear()
+        return batch
+
+    async def _send(self, batch: Sequence[_Delete]) -> None:
+        try:
+            for delete in batch:
+                self._book.start_delete(delete.key)
+            failures = await self._call(batch)
+            for index, delete in enumerate(batch):
+                self._judge(delete, failures.get(index))
+        finally:
+            self._lanes.release()
+
+    async def _call(self, batch: Sequence[_Delete]) -> dict[int, EntryFailure]:
+        """Failures by place in the batch; a call that failed as a whole is a failure of each."""
+        try:
+            failures = await self._queue.delete([delete.receipt_handle for delete in batch])
+        except CloudError as error:
+            logger.warning("%d deletes failed, trying again: %s", len(batch), error)
+            return {i: EntryFailure(i, type(error).__name__, str(error), False) for i in range(len(batch))}
+        return {failure.index: failure for failure in failures}
+
+    def _judge(self, delete: _Delete, failure: EntryFailure | None) -> None:
+        now_s = self._clock()
+        if failure is None:
+            self._close(delete, certain=self._book.deleted(delete.key, now_s))
+        elif lease_is_over(failure):
+            self._book.end(delete.key)
+            self._close(delete, certain=False)
+        elif self._book.delete_failed(delete.key, now_s):
+            again = replace(delete, failures=delete.failures + 1)
+            delay_s = full_jitter_s(again.failures, _RETRY_BASE_S, _RETRY_CAP_S, self._random)
+            asyncio.get_running_loop().call_later(delay_s, self._queue_up, again)
+        else:
+            self._close(delete, certain=False)
+
+    def _close(self, delete: _Delete, *, certain: bool) -> None:
+        self._open -= 1
+        if self._open == 0:
+            self._idle.set()
+        if not certain:
+            self._on_uncertain()
+            logger.warning("message %s was finished, but its lease ended before its delete", delete.message_id)

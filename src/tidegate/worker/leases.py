@@ -1,0 +1,165 @@
+"""The lease book: which messages this worker holds, until when, and which visibility change each needs next.
+
+Pure: no clock and no call in here. Times are seconds of one steady clock.
+
+An expiry is only ever moved by a change that SQS confirmed, and is counted from before that call was sent, so that what
+the book believes ends no later than what SQS believes. From the moment that a delete is sent, or a message is given
+back, its lease is never extended again: a late extension would hide the message or overwrite its backoff.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from enum import Enum, auto
+from typing import Final
+
+__all__ = ["LONGEST_LEASE_S", "Change", "Lease", "LeaseBook", "Phase"]
+
+LONGEST_LEASE_S: Final = 43_200
+"""SQS ends every lease 12 hours after the receive; a change beyond that is refused, not clamped.
+
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
+"""
+
+_RECEIVE_SLACK_S: Final = 5.0
+"""SQS counts the 12 hours from when it handed the message out, which is a little before we saw it."""
+
+
+class Phase(Enum):
+    """What may still be done with a lease."""
+
+    HELD = auto()
+    DELETING = auto()
+    RETURNING = auto()
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """One message's lease, as far as SQS has confirmed it."""
+
+    key: int
+    receipt_handle: str
+    received_at_s: float
+    expires_at_s: float
+    phase: Phase = Phase.HELD
+    visible_after_s: int = 0
+    """For a lease that is being returned: how long the message stays hidden from the call on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A visibility change to send: an extension, or the return of a message."""
+
+    key: int
+    receipt_handle: str
+    timeout_s: int
+    returns: bool
+
+
+class LeaseBook:
+    """All leases of one worker. Keys are the book's own: a redelivered copy of a message is another lease."""
+
+    def __init__(self, visibility_s: int) -> None:
+        if not 1 <= visibility_s <= LONGEST_LEASE_S:
+            raise ValueError(f"a lease lasts 1 to {LONGEST_LEASE_S} s, not {visibility_s}")
+        self.visibility_s = visibility_s
+        self._leases: dict[int, Lease] = {}
+        self._keys = 0
+
+    def __len__(self) -> int:
+        return len(self._leases)
+
+    @property
+    def look_s(self) -> float:
+        """How often to look: every second, or ten times per lease when leases are shorter than ten seconds."""
+        return min(1.0, self.visibility_s / 10)
+
+    def get(self, key: int) -> Lease | None:
+        """The lease, or None once it has ended (deleted, returned, lost)."""
+        return self._leases.get(key)
+
+    def holds(self, key: int) -> bool:
+        """True while the message is this worker's and nothing has been sent that gives it up."""
+        lease = self._leases.get(key)
+        return lease is not None and lease.phase is Phase.HELD
+
+    def take(self, receipt_handle: str, now_s: float) -> int:
+        """A message has just been received: its lease runs from now, whether or not a handler has it yet."""
+        self._keys += 1
+        self._leases[self._keys] = Lease(self._keys, receipt_handle, now_s, now_s + self.visibility_s)
+        return self._keys
+
+    def changes_due(self, now_s: float) -> list[Change]:
+        """Every change that should be sent now: leases in the second half of their time, and messages given back."""
+        changes = (self._change(lease, now_s) for lease in self._leases.values())
+        return [change for change in changes if change is not None]
+
+    def _change(self, lease: Lease, now_s: float) -> Change | None:
+        left_s = max(0, self._time_left_s(lease, now_s))
+        if lease.phase is Phase.RETURNING:
+            return Change(lease.key, lease.receipt_handle, min(lease.visible_after_s, left_s), returns=True)
+        if lease.phase is Phase.DELETING or lease.expires_at_s - now_s > self.visibility_s / 2:
+            return None
+        timeout_s = min(self.visibility_s, left_s)
+        gain_s = now_s + timeout_s - lease.expires_at_s
+        if timeout_s < 1 or gain_s < min(1.0, self.visibility_s / 4):
+            return None
+        return Change(lease.key, lease.receipt_handle, timeout_s, returns=False)
+
+    def _time_left_s(self, lease: Lease, now_s: float) -> int:
+        return math.floor(lease.received_at_s + LONGEST_LEASE_S - _RECEIVE_SLACK_S - now_s)
+
+    def changed(self, change: Change, sent_at_s: float) -> None:
+        """SQS confirmed a change sent at `sent_at_s`: the lease runs anew from then, or the message is back."""
+        lease = self._leases.get(change.key)
+        if lease is None:
+            return
+        if change.returns:
+            del self._leases[change.key]
+        else:
+            self._leases[change.key] = replace(lease, expires_at_s=sent_at_s + change.timeout_s)
+
+    def end(self, key: int) -> bool:
+        """SQS says that the lease is no more. True when it was held, that is, when it has just been lost."""
+        lease = self._leases.pop(key, None)
+        return lease is not None and lease.phase is Phase.HELD
+
+    def lapsed(self, now_s: float) -> list[int]:
+        """Ends all leases whose time is up, and gives the keys of those that were still held: they are lost.
+
+        A message being returned is simply visible again; one whose delete is under way is the deleter's to judge.
+        """
+        over = [lease for lease in self._leases.values() if lease.expires_at_s <= now_s]
+        for lease in over:
+            if lease.phase is not Phase.DELETING:
+                del self._leases[lease.key]
+        return [lease.key for lease in over if lease.phase is Phase.HELD]
+
+    def give_back(self, key: int, visible_after_s: int) -> None:
+        """The message is to be visible again so many seconds after the change is sent (0: at once)."""
+        if self.holds(key):
+            self._leases[key] = replace(self._leases[key], phase=Phase.RETURNING, visible_after_s=visible_after_s)
+
+    def returning(self) -> bool:
+        """True while some message given back has not been confirmed as such."""
+        return any(lease.phase is Phase.RETURNING for lease in self._leases.values())
+
+    def start_delete(self, key: int) -> None:
+        """A delete is being sent: the lease is not extended while it is under way."""
+        if self.holds(key):
+            self._leases[key] = replace(self._leases[key], phase=Phase.DELETING)
+
+    def delete_failed(self, key: int, now_s: float) -> bool:
+        """The delete did not go through. True when the lease still runs: it is kept alive again for another try."""
+        lease = self._leases.get(key)
+        if lease is None:
+            return False
+        if lease.expires_at_s <= now_s:
+            del self._leases[key]
+            return False
+        self._leases[key] = replace(lease, phase=Phase.HELD)
+        return True
+
+    def deleted(self, key: int, now_s: float) -> bool:
+        """The delete went through. True when the lease ran until then; otherwise nobody knows what was deleted."""
+        lease = self._leases.pop(key, None)
+        return lease is not None and now_s < lease.expires_at_s

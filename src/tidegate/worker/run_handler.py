@@ -1,0 +1,196 @@
+"""Runs the user's handler away from the SDK's own event loop, so that nothing it does can hold up a heartbeat.
+
+A sync handler has a thread per slot; an async one runs on another loop. Either way the SDK sees a `Run`: it can wait
+for the outcome and tell the handler to stop. It can't end a thread: a slot is busy until its handler has returned.
+"""
+
+import asyncio
+import inspect
+import queue
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from concurrent.futures import Future
+from typing import Any, Final, Protocol, cast
+
+from tidegate.worker.message import Message
+
+__all__ = ["AsyncHandler", "Handler", "HandlerRunner", "LoopRunner", "LoopThread", "Run", "ThreadRunner", "is_async"]
+
+AsyncHandler = Callable[[Message], Awaitable[object]]
+SyncHandler = Callable[[Message], object]
+Handler = AsyncHandler | SyncHandler
+"""What a user writes: returns when the work is done, raises when it is to be tried again."""
+
+_STOP_WITHIN_S: Final = 2.0
+
+
+class Run(Protocol):
+    """A handler at work on one message."""
+
+    async def outcome(self) -> BaseException | None:
+        """Waits until the handler has ended: None when it returned, else what it raised."""
+        ...
+
+    def interrupt(self) -> None:
+        """Tells the handler to stop: sets `message.lease_lost` and cancels an async handler."""
+        ...
+
+
+class HandlerRunner(Protocol):
+    """Starts handlers. `close` does not wait for those that still run."""
+
+    def start(self, message: Message) -> Run: ...
+
+    def close(self) -> None: ...
+
+
+def is_async(handler: Handler) -> bool:
+    """True for `async def`, for a partial of one, and for an object whose `__call__` is one."""
+    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004  asks what kind it is, not whether
+
+
+class _Outcome:
+    """Filled in by the handler's thread, awaited on the SDK's loop."""
+
+    def __init__(self, message: Message) -> None:
+        self._message = message
+        self._future: Future[BaseException | None] = Future()
+        self._future.set_running_or_notify_cancel()  # whoever stops waiting for it does not cancel it
+
+    async def outcome(self) -> BaseException | None:
+        return await asyncio.wrap_future(self._future)
+
+    def ended(self, error: BaseException | None) -> None:
+        self._future.set_result(error)
+
+    def interrupt(self) -> None:
+        self._message.lease_lost.set()
+
+
+class ThreadRunner:
+    """Sync handlers, each on one of `slots` threads that are kept for reuse (a handler may keep things per thread).
+
+    The threads are daemons: a handler that ignores `lease_lost` can't keep the process past its stop timeout. That is
+    why this is no ThreadPoolExecutor, which the interpreter waits for at its end.
+    """
+
+    def __init__(self, handler: SyncHandler, slots: int) -> None:
+        self._handler = handler
+        self._slots = slots
+        self._threads: list[threading.Thread] = []
+        self._work: queue.SimpleQueue[tuple[Message, _Outcome] | None] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+
+    def start(self, message: Message) -> Run:
+        outcome = _Outcome(message)
+        if not self._idle.acquire(blocking=False) and len(self._threads) < self._slots:
+            name = f"tidegate-handler-{len(self._threads) + 1}"
+            self._threads.append(threading.Thread(target=self._serve, name=name, daemon=True))
+            self._threads[-1].start()
+        self._work.put((message, outcome))
+        return outcome
+
+    def close(self) -> None:
+        for _ in self._threads:
+            self._work.put(None)
+
+    def _serve(self) -> None:
+        while (item := self._work.get()) is not None:
+            message, outcome = item
+            error = self._call(message)
+            self._idle.release()
+            outcome.ended(error)
+
+    def _call(self, message: Message) -> BaseException | None:
+        try:
+            result = self._handler(message)
+            if inspect.isawaitable(result):
+                _discard(result)
+                raise TypeError(  # noqa: TRY301  one place turns every failure into an outcome
+                    "the handler is not `async def` but returned an awaitable, which nobody awaited; make it async def"
+                )
+        except BaseException as error:  # noqa: BLE001  SystemExit in a handler fails its message, not the worker
+            return error
+        return None
+
+
+class LoopRunner:
+    """Async handlers, as tasks on `loop`, which may run in any thread."""
+
+    def __init__(self, handler: AsyncHandler, loop: asyncio.AbstractEventLoop) -> None:
+        self._handler = handler
+        self._loop = loop
+
+    def start(self, message: Message) -> Run:
+        run = _TaskRun(self._handler, message, self._loop)
+        self._loop.call_soon_threadsafe(run.begin)
+        return run
+
+    def close(self) -> None:
+        """Nothing to do: the loop is its owner's."""
+
+
+class _TaskRun(_Outcome):
+    """One task on the handlers' loop; `begin` and `_cancel` run there."""
+
+    def __init__(self, handler: AsyncHandler, message: Message, loop: asyncio.AbstractEventLoop) -> None:
+        super().__init__(message)
+        self._handler = handler
+        self._loop = loop
+        self._task: asyncio.Task[BaseException | None] | None = None
+
+    def begin(self) -> None:
+        self._task = self._loop.create_task(self._call(), name=f"tidegate-handler-{self._message.id}")
+        self._task.add_done_callback(self._done)
+
+    async def _call(self) -> BaseException | None:
+        try:
+            await self._handler(self._message)
+        except BaseException as error:  # noqa: BLE001  SystemExit in a handler fails its message, not the loop
+            return error
+        return None
+
+    def _done(self, task: asyncio.Task[BaseException | None]) -> None:
+        """A task that was cancelled before its first step never got to `_call`."""
+        self.ended(asyncio.CancelledError() if task.cancelled() else task.result())
+
+    def interrupt(self) -> None:
+        super().interrupt()
+        if not self._loop.is_closed():
+            self._loop.call_soon_threadsafe(self._cancel)
+
+    def _cancel(self) -> None:
+        if self._task is not None:
+            self._task.cancel()
+
+
+class LoopThread:
+    """An event loop of its own, in a daemon thread, for async handlers."""
+
+    def __init__(self) -> None:
+        self.loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="tidegate-handlers", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """Cancels what still runs there, and waits a moment for it; a handler that blocks the loop is left behind."""
+        self.loop.call_soon_threadsafe(self.loop.stop)
+        self._thread.join(_STOP_WITHIN_S)
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self.loop)
+        self.loop.run_forever()
+        left = asyncio.all_tasks(self.loop)
+        for task in left:
+            task.cancel()
+        self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
+        self.loop.run_until_complete(self.loop.shutdown_asyncgens())
+        self.loop.close()
+
+
+def _discard(result: Awaitable[Any]) -> None:
+    """Closes a coroutine that will never run, which would otherwise warn about that."""
+    if inspect.iscoroutine(result):
+        cast("Coroutine[Any, Any, Any]", result).close()
