@@ -10,9 +10,10 @@ import structlog
 from structlog.typing import FilteringBoundLogger, Processor
 
 from tidegate.core.model import Decision, Scalar
+from tidegate.entrypoints.show import error_text
 from tidegate.errors import ConfigError, Fault, TidegateError
 
-__all__ = ["LEVELS", "LogSink", "error_text", "make_logger"]
+__all__ = ["LEVELS", "LogSink", "make_logger"]
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -40,11 +41,6 @@ def make_logger(level: str, stream: TextIO) -> FilteringBoundLogger:
     )
     logger: FilteringBoundLogger = structlog.get_logger()
     return logger
-
-
-def error_text(error: BaseException) -> str:
-    """The error's one line, with what was noted on its way up."""
-    return "; ".join([str(error), *getattr(error, "__notes__", ())])
 
 
 class LogSink:

@@ -1,0 +1,90 @@
+"""From settings to things that work: each pool gets its adapters. Nothing is asked of AWS here."""
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from tidegate.aws.asg import AutoScalingGroup
+from tidegate.aws.clients import AwsClients
+from tidegate.aws.cloudwatch import CloudWatchMetrics
+from tidegate.aws.dynamodb import DynamoFleetTable
+from tidegate.aws.ecs import EcsService
+from tidegate.aws.sqs import SqsQueueReader
+from tidegate.config import PoolSettings, Settings
+from tidegate.controller.metrics import MinuteMetrics
+from tidegate.controller.observe import PoolSources, queue_metrics
+from tidegate.controller.shadow import ShadowStore
+from tidegate.controller.tick import PoolTick
+from tidegate.errors import ConfigError, Fault
+from tidegate.ports import CapacityTarget, Clock, FleetReader, StateStore
+from tidegate.stores.file import FileStore
+from tidegate.stores.memory import MemoryStore
+
+__all__ = ["Wired", "shared_store", "wire"]
+
+
+@dataclass(frozen=True, slots=True)
+class Wired:
+    """All that the controller runs on."""
+
+    pools: tuple[PoolTick, ...]
+    metrics: MinuteMetrics
+    clock: Clock
+    tick_s: float
+
+
+def wire(settings: Settings, clock: Clock, *, dry_run: bool = False) -> Wired:
+    """Region and endpoints that the settings leave out are those of the environment, as boto3 finds them.
+
+    Raises Invalid when there is no Region or an endpoint is no URL.
+    """
+    clients = AwsClients(settings.region)
+    shared = _shared(settings, clients)
+    store: StateStore = shared or MemoryStore()
+    if dry_run:
+        store = ShadowStore(store)
+    reader = SqsQueueReader(clients.sqs)
+    pools = tuple(
+        PoolTick(_sources(pool, reader, clients, clock, shared), store, clock) for pool in settings.pools.values()
+    )
+    wanted = [metric for pool in pools for queue in pool.sources.queues for metric in queue_metrics(queue)]
+    return Wired(pools, MinuteMetrics(CloudWatchMetrics(clients.cloudwatch), wanted), clock, settings.tick_s)
+
+
+def shared_store(settings: Settings) -> StateStore:
+    """The store that other processes see too.
+
+    Raises ConfigError when the settings name none: what an operator changes must outlive the command that changed it.
+    """
+    store = _shared(settings, AwsClients(settings.region))
+    if store is None:
+        problem = "pool states are kept in the controller's memory, where no other command can reach them"
+        raise ConfigError([Fault("table", None, problem, 'set table = "tidegate" or state_dir = "/var/lib/tidegate"')])
+    return store
+
+
+def _shared(settings: Settings, clients: AwsClients) -> DynamoFleetTable | FileStore | None:
+    if settings.table is not None:
+        return DynamoFleetTable(clients.dynamodb(), settings.table)
+    return None if settings.state_dir is None else FileStore(Path(settings.state_dir))
+
+
+def _sources(
+    pool: PoolSettings, reader: SqsQueueReader, clients: AwsClients, clock: Clock, fleet: FleetReader | None
+) -> PoolSources:
+    return PoolSources(
+        name=pool.name,
+        queues=pool.all_queues,
+        settings_at=pool.at,
+        counts=reader,
+        capacity=_capacity(pool, clients, clock),
+        fleet=fleet,
+    )
+
+
+def _capacity(pool: PoolSettings, clients: AwsClients, clock: Clock) -> CapacityTarget:
+    if pool.ecs is not None:
+        return EcsService(clients.ecs(), pool.ecs.cluster, pool.ecs.service, clock.now)
+    if pool.asg is not None:
+        return AutoScalingGroup(clients.autoscaling(), pool.asg, clock.now)
+    # `load` refuses such a file; this is for settings that were made otherwise.
+    raise ConfigError([Fault(f"pools.{pool.name}", None, "has nothing to scale", "give it `ecs` or `asg`")])
