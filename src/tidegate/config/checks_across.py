@@ -7,7 +7,7 @@ from itertools import combinations
 from tidegate.config.checks import check_pool
 from tidegate.config.checks_schedule import check_schedule
 from tidegate.config.environment import plain_name
-from tidegate.config.findings import ABSENT, At, Finding
+from tidegate.config.findings import ABSENT, Finding
 from tidegate.config.models import PoolSettings, Settings
 from tidegate.config.resources import Match, queue_of, resource_of
 from tidegate.core.durations import format_duration

@@ -6,19 +6,21 @@ written _, capitals don't matter). Lists and tables are JSON. An empty variable 
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
+from pydantic import BaseModel
+
 from tidegate.config.findings import HIDDEN, At, Finding
-from tidegate.config.hints import unknown
+from tidegate.config.hints import meant
 from tidegate.config.shape import fields, spot
 
 __all__ = ["PREFIX", "Overlaid", "overlay", "plain_name"]
 
 PREFIX = "TIDEGATE_"
-_OTHERS = ("TIDEGATE_WORKER_", "TIDEGATE_DEMO_")
+_NOT_OURS = ("TIDEGATE_WORKER_", "TIDEGATE_DEMO_")
 _NOT_SETTINGS = ("TIDEGATE_CONFIG",)
 
 
@@ -31,6 +33,13 @@ class Overlaid:
     findings: list[Finding] = field(default_factory=list)
 
 
+class _Nowhere(Exception):
+    """The variable names no setting."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        self.problem, self.fix = problem, fix
+
+
 def plain_name(pool: str) -> str:
     """A pool's name as a variable spells it, in small letters: "Order-Intake" → "order_intake"."""
     return re.sub(r"[^a-z0-9]", "_", pool.lower())
@@ -39,87 +48,97 @@ def plain_name(pool: str) -> str:
 def overlay(tree: Mapping[str, Any], environ: Mapping[str, str]) -> Overlaid:
     """The tree with every TIDEGATE_… variable applied; those that fit nothing become findings."""
     result = Overlaid(deepcopy(dict(tree)))
+    pools = tree.get("pools")
+    names = tuple(pools) if isinstance(pools, Mapping) else ()
     for variable, text in sorted(environ.items()):
         if _is_ours(variable) and text.strip():
-            _apply(result, variable, text)
+            _apply(result, names, variable, text)
     return result
 
 
 def _is_ours(variable: str) -> bool:
     name = variable.upper()
-    return name.startswith(PREFIX) and not name.startswith(_OTHERS) and name not in _NOT_SETTINGS
+    return name.startswith(PREFIX) and not name.startswith(_NOT_OURS) and name not in _NOT_SETTINGS
 
 
-def _apply(result: Overlaid, variable: str, text: str) -> None:
-    at, finding = _place(result.tree, variable)
-    result.origins[at] = variable
-    if finding is None and (finding := _put(result.tree, at, text)) is None:
+def _apply(result: Overlaid, pools: tuple[str, ...], variable: str, text: str) -> None:
+    try:
+        at = _place(variable, pools)
+    except _Nowhere as nowhere:  # the value may be anything, a secret too: never shown
+        result.findings.append(Finding((variable,), HIDDEN, nowhere.problem, nowhere.fix))
         return
-    result.findings.append(finding)
+    result.origins[at] = variable
+    try:
+        _put(result.tree, at, json.loads(text) if _is_json(at) else text)
+    except (ValueError, RecursionError):
+        fix = f"write JSON here, such as {json.dumps(_example(at))}"
+        result.findings.append(Finding(at, HIDDEN, "is not JSON", fix))
 
 
-def _place(tree: Mapping[str, Any], variable: str) -> tuple[At, Finding | None]:
-    """Where the variable's value belongs, or why it belongs nowhere (then under the variable's own name)."""
-    parts = variable[len(PREFIX) :].lower().split("__")
+def _place(variable: str, pools: tuple[str, ...]) -> At:
+    """The setting that the variable is for. Raises _Nowhere."""
     at: At = ()
-    for part in parts:
-        if at == ("pools",):
-            pool = next(_pools_called(tree, part), None)
-            if pool is None:
-                return (variable,), _unknown_pool(tree, variable, part)
-            at = (*at, pool)
-            continue
+    for part in variable[len(PREFIX) :].lower().split("__"):
         here = spot(at)
-        if isinstance(here, tuple):
-            fix = f"set {variable.rsplit('__', 1 + len(parts) - 1 - len(at))[0]} to the whole list, as JSON"
-            return (variable,), Finding((variable,), HIDDEN, "names a part of a list", fix)
-        if not isinstance(here, type) or part not in fields(here):
-            return (variable,), unknown((variable,), part, at)
-        at = (*at, part)
-    if len(at) < 3 and at[0] == "pools":
-        fix = f"set a pool's settings one by one, such as {PREFIX}POOLS__ORDERS__MAX_WORKERS=20"
-        return (variable,), Finding((variable,), HIDDEN, "names no setting", fix)
-    return at, None
+        if at == ("pools",):
+            at = (*at, _pool(part, pools))
+        elif isinstance(here, type) and part in fields(here):
+            at = (*at, part)
+        else:
+            raise _unknown(part, at)
+    if at[0] == "pools" and len(at) < 3:
+        raise _Nowhere(
+            "names no setting",
+            f"set a pool's settings one by one, such as {_spelled((*at[:1], 'orders', 'max_workers'))}",
+        )
+    return at
 
 
-def _put(tree: dict[str, Any], at: At, text: str) -> Finding | None:
-    """Put the value there, making the tables on the way; a finding when the text is not the JSON that is needed."""
-    value: Any = text
-    if _wants_json(at):
-        try:
-            value = json.loads(text)
-        except (ValueError, RecursionError):
-            return Finding(at, HIDDEN, "is not JSON", f"write JSON here, such as {_json_example(at)}")
+def _pool(part: str, pools: tuple[str, ...]) -> str:
+    for name in pools:
+        if plain_name(name) == part:
+            return name
+    fix = f"use the name of a pool in the file ({', '.join(pools) or 'it has none'}), or unset the variable"
+    raise _Nowhere(f"is for a pool that the file does not have ({part})", fix)
+
+
+def _unknown(part: str, at: At) -> _Nowhere:
+    if spot(at) is None or isinstance(spot(at), tuple):
+        return _Nowhere("names no setting", f"set {_spelled(at)} as a whole")
+    likely = meant(part, at)
+    fix = f"did you mean {_spelled(likely)}?" if likely else "unset it"
+    return _Nowhere("is not a known setting", fix)
+
+
+def _spelled(at: At) -> str:
+    return PREFIX + "__".join(plain_name(str(part)).upper() for part in at)
+
+
+def _put(tree: dict[str, Any], at: At, value: object) -> None:
+    """Put the value there, making tables on the way. Where the file has no table for it, that is its own fault."""
     table: Any = tree
     for part in at[:-1]:
-        if not isinstance(table, dict):
-            return None  # the file has no table there, which is a fault of its own
-        table = table.setdefault(part, {})
+        table = table.setdefault(part, {}) if isinstance(table, dict) else None
     if isinstance(table, dict):
         table[at[-1]] = value
-    return None
 
 
-def _wants_json(at: At) -> bool:
-    return spot(at) is not None or at[-1] == "queues"
+def _is_json(at: At) -> bool:
+    return spot(at) is not None or isinstance(_example(at), list)
 
 
-def _json_example(at: At) -> str:
-    if at[-1] == "queues":
-        return '["orders", "returns"]'
-    here = spot(at)
-    model, many = (here[0], True) if isinstance(here, tuple) else (here, False)
-    table = {} if model is None else {name: info.examples[0] for name, info in fields(model).items() if info.examples}
-    return json.dumps([table] if many else table)
+def _example(at: At) -> Any:
+    """The example that the models have for this setting, or one made of the examples in it."""
+    table, here = spot(at[:-1]), spot(at)
+    if isinstance(here, tuple):
+        return [_made(here[0])]
+    if here is not None:
+        return _made(here)
+    return (fields(table)[str(at[-1])].examples or [""])[0] if isinstance(table, type) else ""
 
 
-def _pools_called(tree: Mapping[str, Any], part: str) -> Iterator[str]:
-    pools = tree.get("pools")
-    return (name for name in (pools if isinstance(pools, Mapping) else ()) if plain_name(name) == part)
-
-
-def _unknown_pool(tree: Mapping[str, Any], variable: str, part: str) -> Finding:
-    pools = tree.get("pools")
-    names = ", ".join(sorted(pools)) if isinstance(pools, Mapping) and pools else "none"
-    fix = f"use the name of a pool in the file ({names}), or unset the variable"
-    return Finding((variable,), HIDDEN, f"names no pool of the file: there is none called {part!r}", fix)
+def _made(model: type[BaseModel]) -> dict[str, Any]:
+    """A table of examples: of the settings that must be there, else of all."""
+    known = fields(model)
+    needed = {name: info for name, info in known.items() if info.is_required()} or known
+    return {name: (info.examples or [info.default])[0] for name, info in needed.items()}

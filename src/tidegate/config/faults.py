@@ -37,7 +37,7 @@ def _finding(details: ErrorDetails) -> Finding:
     if kind == "missing":
         return Finding(at, ABSENT, "is missing", f"set it{_example(at)}")
     if kind == "extra_forbidden":
-        return unknown(at, str(at[-1]), at[:-1])
+        return unknown(at)
     problem, fix = _PLAIN.get(kind, ("is not accepted", "write what docs/configuration.md says"))
     return Finding(at, details["input"], problem, fix + _example(at))
 

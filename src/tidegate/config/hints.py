@@ -6,21 +6,32 @@ from tidegate.config.findings import HIDDEN, At, Finding
 from tidegate.config.models import PoolSettings, Settings
 from tidegate.config.shape import fields, spot
 
-__all__ = ["unknown"]
+__all__ = ["meant", "unknown"]
 
 
-def unknown(at: At, name: str, table: At) -> Finding:
-    """A finding about `name`, which the table at `table` does not have. Its value may be a secret: it is never shown."""
-    return Finding(at, HIDDEN, "is not a known setting", _fix(name, table))
+def unknown(at: At) -> Finding:
+    """A finding about a setting of the file that there is none of. Its value may be a secret: it is never shown."""
+    return Finding(at, HIDDEN, "is not a known setting", _fix(str(at[-1]), at[:-1]))
+
+
+def meant(name: str, table: At) -> At | None:
+    """The setting that was likely meant by `name` in the table at `table`; NAME stands for a pool's."""
+    here = spot(table)
+    if here is Settings and name in fields(PoolSettings):
+        return ("pools", "NAME", name)
+    if here is not Settings and name in fields(Settings):
+        return (name,)
+    near = get_close_matches(name.lower(), fields(here), n=1) if isinstance(here, type) else []
+    return (*table, near[0]) if near else None
 
 
 def _fix(name: str, table: At) -> str:
-    here = spot(table)
-    known = list(fields(here)) if isinstance(here, type) else []
-    if here is Settings and name in fields(PoolSettings):
-        return f"move it into a pool's table: [pools.NAME] {name} = …"
-    if here is not Settings and name in fields(Settings):
+    likely = meant(name, table)
+    if likely is None:
+        here = spot(table)
+        return f"remove it; known here: {', '.join(fields(here))}" if isinstance(here, type) else "remove it"
+    if likely[:-1] == table:
+        return f"did you mean {likely[-1]}?"
+    if len(likely) == 1:
         return "move it to the top of the file, before the first [table]"
-    if near := get_close_matches(name.lower(), known, n=1, cutoff=0.6):
-        return f"did you mean {near[0]}?"
-    return f"remove it; known here: {', '.join(known)}" if known else "remove it"
+    return f"move it into a pool's table, below [{'.'.join(map(str, likely[:-1]))}]"

@@ -118,9 +118,7 @@ class PoolSettings(_Table):
         description="How fast a backlog is worked off. Left out: in the time left until `target_wait`.",
         examples=["5m"],
     )
-    ramp: Ramp = Field(
-        default_factory=Ramp, description="Most workers added in one tick: the larger of a percentage and a count."
-    )
+    ramp: Ramp = Field(Ramp(), description="Most workers added in one tick: the larger of a percentage and a count.")
     hold_s: TimeOrZero = Field(
         120.0, alias="hold", description="How long fewer workers must have been enough before any is taken away."
     )
@@ -233,12 +231,12 @@ class Settings(_Table):
     )
     table: Table | None = Field(
         None,
-        description="DynamoDB table of pool states and workers' heartbeats. Neither this nor `state_dir`: kept in memory.",
+        description="DynamoDB table of pool states and workers' heartbeats. Without it and `state_dir`: in memory.",
         examples=["tidegate"],
     )
     state_dir: Text | None = Field(
         None,
-        description="Directory of the same as files, when all runs on one machine.",
+        description="Directory of pool states and workers' heartbeats, when everything runs on one machine.",
         examples=["/var/lib/tidegate"],
     )
     region: Region | None = Field(

@@ -72,7 +72,7 @@ def _default(name: str, setting: dict[str, Any], table: dict[str, Any]) -> str:
         return "none"
     if isinstance(default, dict):
         return "`{ " + ", ".join(f"{key} = {value:g}" for key, value in default.items()) + " }`"
-    return f"`{default}`" if isinstance(default, int | float) else f'`"{default}"`'
+    return f"`{default:g}`" if isinstance(default, int | float) else f'`"{default}"`'
 
 
 if __name__ == "__main__":

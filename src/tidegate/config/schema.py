@@ -17,6 +17,9 @@ _EITHER = (("queue", "queues"), ("ecs", "asg"))
 class _Toml(GenerateJsonSchema):
     """As TOML has it: no null (a setting is left out instead), defaults as people write them."""
 
+    def field_title_should_be_set(self, schema: object) -> bool:
+        return False  # "Min Workers" says no more than min_workers
+
     def nullable_schema(self, schema: core_schema.NullableSchema) -> JsonSchemaValue:
         return self.generate_inner(schema["schema"])
 
@@ -34,7 +37,7 @@ class _Toml(GenerateJsonSchema):
 
 
 def json_schema() -> dict[str, Any]:
-    """What a settings file may hold. Editors that know TOML schemas (Taplo, Even Better TOML) complete and check with it."""
+    """What a settings file may hold, for editors that complete and check TOML by a schema (Taplo, Even Better TOML)."""
     schema = Settings.model_json_schema(by_alias=True, schema_generator=_Toml)
     pool = schema["$defs"]["PoolSettings"]
     pool["allOf"] = [{"oneOf": [{"required": [name]} for name in names]} for names in _EITHER]
