@@ -97,7 +97,7 @@ _LOCAL: Final[tuple[tuple[tuple[type[BaseException], ...], type[CloudError], str
         "check the endpoint's certificate (AWS_CA_BUNDLE) and that https is what it speaks",
     ),
     ((boto.ProxyConnectionError,), Unreachable, "check HTTPS_PROXY and NO_PROXY"),
-    ((boto.HTTPClientError, boto.IncompleteReadError), Unreachable, ""),
+    ((boto.ConnectionError, boto.HTTPClientError, boto.IncompleteReadError), Unreachable, ""),
     ((ResponseParserError,), Unreachable, "check the endpoint URL: whatever answered there does not speak AWS's API"),
     (
         (boto.NoCredentialsError, boto.PartialCredentialsError, boto.ProfileNotFound),

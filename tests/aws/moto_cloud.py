@@ -1,0 +1,78 @@
+"""moto in process as the cloud of these tests, filled in where it lacks an action that the adapters need."""
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+from moto import mock_aws
+from moto.autoscaling.responses import AutoScalingResponse
+from moto.core.responses import ActionResult
+
+from tidegate.aws.asg import AutoScalingGroup
+from tidegate.aws.clients import AwsClients
+from tidegate.aws.ecs import EcsService
+
+REGION = "eu-west-1"
+
+CREDENTIALS = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_SESSION_TOKEN": "testing",
+    "AWS_REGION": REGION,
+    "AWS_DEFAULT_REGION": REGION,
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+
+
+def use_test_account(patch: pytest.MonkeyPatch) -> None:
+    """Credentials of no account, and nothing of the developer's own."""
+    for name in ("AWS_PROFILE", "AWS_ENDPOINT_URL", "AWS_ENDPOINT_URL_SQS"):
+        patch.delenv(name, raising=False)
+    for name, value in CREDENTIALS.items():
+        patch.setenv(name, value)
+
+
+def _no_refreshes(_: AutoScalingResponse) -> ActionResult:
+    return ActionResult({"InstanceRefreshes": []})
+
+
+@contextmanager
+def moto_clients(patch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
+    """Clients of an empty account. moto knows no DescribeInstanceRefreshes: here no group ever has one."""
+    use_test_account(patch)
+    patch.setattr(AutoScalingResponse, "describe_instance_refreshes", _no_refreshes, raising=False)
+    with mock_aws():
+        yield AwsClients(REGION)
+
+
+def make_service(
+    clients: AwsClients, desired: int, now: Callable[[], float] = time.time, name: str = "workers"
+) -> EcsService:
+    """An ECS service in cluster "jobs". moto runs its tasks from the first update on."""
+    ecs = clients.ecs()
+    ecs.create_cluster(clusterName="jobs")
+    ecs.register_task_definition(
+        family="worker", containerDefinitions=[{"name": "worker", "image": "worker", "memory": 128}]
+    )
+    ecs.create_service(cluster="jobs", serviceName=name, taskDefinition="worker", desiredCount=desired)
+    return EcsService(ecs, "jobs", name, now)
+
+
+def make_group(
+    clients: AwsClients, desired: int, low: int, high: int, now: Callable[[], float] = time.time
+) -> AutoScalingGroup:
+    """An Auto Scaling group "workers"; moto's instances are InService at once."""
+    client = clients.autoscaling()
+    client.create_launch_configuration(
+        LaunchConfigurationName="worker", ImageId="ami-12c6146b", InstanceType="t3.micro"
+    )
+    client.create_auto_scaling_group(
+        AutoScalingGroupName="workers",
+        LaunchConfigurationName="worker",
+        MinSize=low,
+        MaxSize=high,
+        DesiredCapacity=desired,
+        AvailabilityZones=[f"{REGION}a"],
+    )
+    return AutoScalingGroup(client, "workers", now)
