@@ -24,18 +24,19 @@ class MinuteMetrics:
 
     def __init__(self, reader: MetricsReader, metrics: Sequence[Metric]) -> None:
         self._reader = reader
-        self._metrics = tuple(dict.fromkeys(metrics))
+        self.wanted = tuple(dict.fromkeys(metrics))
+        """Every series that is asked for, each once."""
         self._readings: dict[Metric, Reading] = {}
         self._asked_in_minute: float | None = None
         self._asking = threading.Lock()
 
     def due(self, now_s: float) -> bool:
         """True when a minute boundary has passed since the last pass began (a clock set back counts as one)."""
-        return bool(self._metrics) and self._asked_in_minute != now_s // _MINUTE_S
+        return bool(self.wanted) and self._asked_in_minute != now_s // _MINUTE_S
 
     def asked(self) -> bool:
         """True once a pass has come to its end, well or badly."""
-        return bool(self._readings) or not self._metrics
+        return bool(self._readings) or not self.wanted
 
     def readings(self) -> Mapping[Metric, Reading]:
         """What is known now. The mapping is never changed afterwards: a pass puts a new one in its place."""
@@ -47,9 +48,9 @@ class MinuteMetrics:
             return None
         try:
             self._asked_in_minute = now_s // _MINUTE_S
-            self._readings = {**self._readings, **self._reader.latest(self._metrics, now_s)}
+            self._readings = {**self._readings, **self._reader.latest(self.wanted, now_s)}
         except TidegateError as error:
-            self._readings = {metric: self._failed(metric, error, now_s) for metric in self._metrics}
+            self._readings = {metric: self._failed(metric, error, now_s) for metric in self.wanted}
             return error
         finally:
             self._asking.release()

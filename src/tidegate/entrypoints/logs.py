@@ -103,7 +103,10 @@ def _for_machines() -> list[Processor]:
 def _for_people(stream: TextIO) -> list[Processor]:
     # The default formatter of exceptions shows local variables, and a local variable can be a message body or a key.
     plain = structlog.dev.plain_traceback
-    return [_sentence_first, structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain)]
+    return [
+        _sentence_first,
+        structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain, sort_keys=False),
+    ]
 
 
 def _sentence_first(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

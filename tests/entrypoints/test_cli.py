@@ -1,0 +1,278 @@
+"""The commands: what they print, and the exit code that a script can go by."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from tests.controller.pool_rig import Rig, always
+from tidegate.config import Settings
+from tidegate.controller.metrics import MinuteMetrics
+from tidegate.controller.shadow import ShadowStore
+from tidegate.core.model import OverrideKind, PoolState
+from tidegate.entrypoints import wiring
+from tidegate.entrypoints.cli import app
+from tidegate.entrypoints.wiring import Wired
+from tidegate.errors import Gone
+from tidegate.ports import Clock
+from tidegate.stores.file import FileStore
+
+NO_SERVICE = Gone("ecs:DescribeServices", "prod/orders", "MISSING")
+
+
+def tidegate(*arguments: str) -> Result:
+    return CliRunner().invoke(app, list(arguments), prog_name="tidegate")
+
+
+@pytest.fixture
+def store(settings_file: Path) -> FileStore:
+    return FileStore(settings_file.parent / "state")
+
+
+@pytest.fixture
+def pools(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Rig, Rig]]:
+    """Fakes in place of both pools' adapters."""
+    orders = Rig(decide=always(4))
+    mail = Rig("mail", clock=orders.clock)
+
+    def wire(settings: Settings, clock: Clock, *, dry_run: bool = False) -> Wired:
+        ticks = [rig.tick(store=ShadowStore(rig.store)) if dry_run else rig.tick() for rig in (orders, mail)]
+        return Wired(tuple(ticks), MinuteMetrics(orders.metrics, []), clock, settings.tick_s)
+
+    monkeypatch.setattr(wiring, "wire", wire)
+    return iter([(orders, mail)])
+
+
+def test_validate_says_what_each_pool_will_do(settings_file: Path) -> None:
+    result = tidegate("validate", str(settings_file))
+
+    assert result.exit_code == 0
+    assert "orders: queue orders → ECS prod/orders, 1 to 10 workers" in result.stdout
+
+
+def test_validate_names_every_fault_in_a_line_of_its_own(settings_file: Path) -> None:
+    text = settings_file.read_text()
+    settings_file.write_text(text.replace("max_workers = 10", "max_workers = 0").replace('"60s"', '"soon"'))
+
+    result = tidegate("validate", str(settings_file))
+
+    assert result.exit_code == 2
+    assert result.stdout == ""
+    first, second = result.stderr.splitlines()
+    assert first.startswith("tidegate: pools.orders.max_workers = 0: ")
+    assert second.startswith("tidegate: pools.mail.target_wait = 'soon': ")
+
+
+def test_warnings_are_shown_once_on_stderr_and_do_no_harm(settings_file: Path) -> None:
+    settings_file.write_text(settings_file.read_text().replace('tick = "10s"', 'tick = "2s"'))
+
+    result = tidegate("validate", str(settings_file))
+
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tidegate: warning: heartbeat = '10s': ")
+
+
+def test_schema_is_json_schema() -> None:
+    result = tidegate("schema")
+
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)["$schema"] == "https://json-schema.org/draft/2020-12/schema"
+
+
+def test_a_missing_settings_file_is_one_line(settings_file: Path) -> None:
+    result = tidegate("once", "--config", "elsewhere.toml")
+
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tidegate: elsewhere.toml")
+    assert "there is no such file" in line
+
+
+def test_the_settings_file_can_come_from_the_environment(
+    settings_file: Path, store: FileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    elsewhere = settings_file.rename(settings_file.with_name("other.toml"))
+    monkeypatch.setenv("TIDEGATE_CONFIG", str(elsewhere))
+
+    assert tidegate("freeze", "orders").exit_code == 0
+    assert store.load("orders").version == 1
+
+
+def test_once_prints_each_pools_sentence_and_steps(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    result = tidegate("once")
+
+    assert result.exit_code == 0
+    assert "orders: orders: 2 → 4\n" in result.stdout
+    assert "mail: mail: 2 → 2\n" in result.stdout
+
+
+def test_once_as_json_is_one_line_per_pool(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    result = tidegate("once", "--json")
+
+    lines = {line["pool"]: line for line in map(json.loads, result.stdout.splitlines())}
+    assert lines["orders"]["wrote"] is True
+    assert lines["orders"]["decision"]["desired"] == 4
+    assert lines["mail"]["wrote"] is False
+
+
+def test_once_serves_all_pools_and_then_ends_with_2_when_one_failed(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    orders, mail = next(pools)
+    mail.capacity.error = NO_SERVICE
+
+    result = tidegate("once", "--json")
+
+    assert result.exit_code == 2
+    assert orders.capacity.writes == [4]
+    assert result.stderr == f"tidegate: mail: {NO_SERVICE}\n"
+    failed = [line for line in map(json.loads, result.stdout.splitlines()) if "error" in line]
+    assert failed == [{"pool": "mail", "error": str(NO_SERVICE), "kind": "Gone"}]
+
+
+def test_once_with_a_fault_of_our_own_shows_its_traceback(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    def broken(*_: object) -> None:
+        raise ZeroDivisionError("by nothing")
+
+    orders, _ = next(pools)
+    orders.decide = broken  # type: ignore[assignment]  # the fault
+
+    result = tidegate("once")
+
+    assert result.exit_code == 2
+    assert "Traceback" in result.stderr
+    assert "by nothing" in result.stderr
+
+
+def test_a_dry_run_sets_and_stores_nothing(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    orders, _ = next(pools)
+
+    result = tidegate("once", "--dry-run")
+
+    assert "orders: 2 → 4" in result.stdout
+    assert orders.capacity.writes == []
+    assert orders.store.load("orders").version == 0
+
+
+def test_run_ends_with_2_and_a_line_per_fault_when_nothing_can_be_served(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    for rig in next(pools):
+        rig.capacity.error = NO_SERVICE
+
+    result = tidegate("run")
+
+    assert result.exit_code == 2
+    assert result.stderr == f"tidegate: orders, mail: {NO_SERVICE}\n"
+
+
+def test_freeze_is_kept_with_who_and_until(settings_file: Path, store: FileStore) -> None:
+    result = tidegate("freeze", "orders", "--for", "2h")
+
+    override = store.load("orders").state.override
+    assert override is not None
+    assert override.kind is OverrideKind.FREEZE
+    assert override.who.startswith("ann@")
+    assert override.until_s == override.since_s + 7200
+    assert result.stdout.startswith(f"orders: frozen by {override.who} since 20")
+
+
+def test_pin_and_resume(settings_file: Path, store: FileStore) -> None:
+    store.save("orders", PoolState(desired=3), 0)
+
+    pinned = tidegate("pin", "orders", "7")
+    assert "orders: pinned at 7 by ann@" in pinned.stdout
+    assert "until resumed" in pinned.stdout
+    held = store.load("orders").state
+    assert held.override is not None
+    assert (held.override.workers, held.desired) == (7, 3)
+
+    resumed = tidegate("resume", "orders")
+    assert "orders: run by the controller; it was pinned at 7 by ann@" in resumed.stdout
+    assert store.load("orders").state == PoolState(desired=3)
+
+    again = tidegate("resume", "orders")
+    assert again.exit_code == 0
+    assert again.stdout == "orders: run by the controller already\n"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "line"),
+    [
+        (
+            ("pin", "orders", "11"),
+            "pin orders = 11: above max_workers = 10 (from settings); "
+            "pin to 0 … 10, or raise pools.orders.max_workers first",
+        ),
+        (("freeze", "order"), "POOL = 'order': no such pool in tidegate.toml; write one of orders, mail"),
+        (
+            ("freeze", "orders", "--for", "2x"),
+            "--for = '2x': not a duration; write seconds as a number (90) or a number with a unit: "
+            '"250ms", "90s", "5m", "1h30m", "2d"',
+        ),
+        (
+            ("run", "--log-level", "loud"),
+            "--log-level = 'loud': no such level; write one of debug, info, warning, error",
+        ),
+    ],
+)
+def test_a_wrong_argument_is_one_line_with_the_value_and_the_fix(
+    settings_file: Path, store: FileStore, arguments: tuple[str, ...], line: str
+) -> None:
+    result = tidegate(*arguments)
+
+    assert (result.exit_code, result.stdout, result.stderr) == (2, "", f"tidegate: {line}\n")
+    assert store.load("orders").version == 0
+
+
+def test_status_says_who_holds_each_pool_and_what_was_asked_for(settings_file: Path, store: FileStore) -> None:
+    store.save("mail", PoolState(desired=3), 0)
+    tidegate("freeze", "orders")
+
+    result = tidegate("status")
+
+    orders, mail = result.stdout.splitlines()
+    assert orders.startswith("orders: frozen by ann@")
+    assert orders.endswith("until resumed; nothing asked for yet")
+    assert mail == "mail: run by the controller; last asked for 3"
+
+
+def test_an_override_that_has_run_out_holds_nothing_any_more(settings_file: Path) -> None:
+    tidegate("freeze", "orders", "--for", "0")
+
+    assert tidegate("status").stdout.startswith("orders: run by the controller;")
+
+
+def test_version() -> None:
+    result = tidegate("--version")
+
+    assert result.exit_code == 0
+    assert result.stdout.startswith("tidegate ")
+
+
+def test_a_usage_error_is_exit_code_2() -> None:
+    assert tidegate("once", "--no-such-option").exit_code == 2
+
+
+def test_demo_says_which_extra_to_install_when_the_sandbox_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "tidegate.sandbox.demo", None)
+    for name in [name for name in sys.modules if name.startswith("tidegate.sandbox")]:
+        monkeypatch.delitem(sys.modules, name)
+    for name in ("aiohttp", "moto"):
+        monkeypatch.setitem(sys.modules, name, None)
+
+    result = tidegate("demo")
+
+    assert result.exit_code == 2
+    assert result.stderr.endswith("which is not installed; run: pip install 'tidegate[sandbox]'\n")
+
+
+@pytest.mark.integration
+def test_starting_the_command_line_loads_neither_aws_nor_the_settings_nor_the_controller() -> None:
+    heavy = ("boto3", "aiobotocore", "pydantic", "structlog", "tidegate.controller", "tidegate.worker", "moto")
+    code = f"import sys, tidegate.entrypoints.cli; print([name for name in {heavy} if name in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+
+    assert done.stdout == "[]\n"

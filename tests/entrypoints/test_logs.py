@@ -1,0 +1,157 @@
+"""One line per decision: JSON for machines, the sentence first for people, and never more than is safe to show."""
+
+import io
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.controller.pool_rig import decision
+from tidegate.core.model import Step
+from tidegate.entrypoints.logs import LogSink, make_logger
+from tidegate.errors import ConfigError, Gone
+
+DECIDED = replace(
+    decision("orders", 100.0, 2, 5),
+    steps=(
+        Step("signals", {"waiting": 20, "in_flight": 3, "busy_slots": None}, "no worker reports"),
+        Step("estimate", {"arrivals_per_s": 1.5}),
+    ),
+)
+GONE = Gone("sqs:GetQueueAttributes", "orders", "QueueDoesNotExist")
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def json_lines(stream: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def test_a_decision_is_one_json_line_with_its_reason_sentence_values_and_steps() -> None:
+    stream = io.StringIO()
+
+    LogSink(make_logger("info", stream)).decided(DECIDED, wrote=True)
+
+    (line,) = json_lines(stream)
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {
+        "event": "decision",
+        "level": "info",
+        "pool": "orders",
+        "desired": 5,
+        "current": 2,
+        "action": "out",
+        "reason": "need",
+        "wrote": True,
+        "sentence": "orders: 2 → 5",
+        "waiting": 20,
+        "in_flight": 3,
+        "arrivals_per_s": 1.5,
+        "steps": [
+            {"step": "signals", "waiting": 20, "in_flight": 3, "busy_slots": None, "note": "no worker reports"},
+            {"step": "estimate", "arrivals_per_s": 1.5, "note": ""},
+        ],
+    }
+
+
+def test_a_decision_around_something_broken_is_an_error_that_says_what() -> None:
+    stream = io.StringIO()
+
+    LogSink(make_logger("error", stream)).decided(replace(DECIDED, errors=(str(GONE),)), wrote=False)
+
+    (line,) = json_lines(stream)
+    assert (line["level"], line["errors"]) == ("error", [str(GONE)])
+
+
+def test_on_a_terminal_the_sentence_comes_first_and_the_steps_stay_out() -> None:
+    stream = Terminal()
+
+    LogSink(make_logger("info", stream)).decided(DECIDED, wrote=True)
+
+    (line,) = stream.getvalue().splitlines()
+    assert "orders: orders: 2 → 5" in line
+    assert line.index("2 → 5") < line.index("waiting")
+    assert "no worker reports" not in line
+
+
+def test_an_expected_failure_is_its_one_line_without_a_traceback_and_failures_in_a_row_are_counted() -> None:
+    stream = io.StringIO()
+    sink = LogSink(make_logger("info", stream))
+
+    for step in ("fail", "fail", "decide", "fail"):
+        if step == "fail":
+            sink.failed("orders", GONE)
+        else:
+            sink.decided(DECIDED, wrote=False)
+
+    failed = [line for line in json_lines(stream) if line["event"] == "tick_failed"]
+    assert [line["in_a_row"] for line in failed] == [1, 2, 1]
+    assert {(line["pool"], line["kind"], line["error"]) for line in failed} == {("orders", "Gone", str(GONE))}
+    assert "Traceback" not in stream.getvalue()
+
+
+def test_failures_of_one_pool_are_not_counted_for_another() -> None:
+    stream = io.StringIO()
+    sink = LogSink(make_logger("info", stream))
+
+    sink.failed("orders", GONE)
+    sink.failed("mail", GONE)
+
+    assert [line["in_a_row"] for line in json_lines(stream)] == [1, 1]
+
+
+def test_what_was_noted_on_an_error_is_said_with_it() -> None:
+    stream = io.StringIO()
+    error = Gone("ecs:UpdateService", "prod/orders", "MISSING")
+    error.add_note("the state still holds what was to be asked for")
+
+    LogSink(make_logger("info", stream)).failed("orders", error)
+
+    assert json_lines(stream)[0]["error"].endswith("; the state still holds what was to be asked for")
+
+
+@pytest.mark.parametrize("stream", [io.StringIO(), Terminal()])
+def test_an_unexpected_failure_has_its_traceback_but_never_the_local_variables(stream: io.StringIO) -> None:
+    def handle(body: str) -> None:
+        raise ZeroDivisionError(len(body))
+
+    try:
+        handle("card number " + "4111")
+    except ZeroDivisionError as error:
+        LogSink(make_logger("info", stream)).failed("orders", error)
+
+    assert "Traceback" in stream.getvalue()
+    assert "in handle" in stream.getvalue()
+    assert "card number 4111" not in stream.getvalue()
+
+
+def test_a_missed_tick_is_a_warning_that_counts() -> None:
+    stream = io.StringIO()
+    sink = LogSink(make_logger("info", stream))
+
+    sink.overran("orders", 3)
+    sink.overran(None, 1)
+
+    assert [(line["level"], line["pool"], line["missed"]) for line in json_lines(stream)] == [
+        ("warning", "orders", 3),
+        ("warning", "(all)", 1),
+    ]
+
+
+def test_a_level_keeps_everything_below_it_out() -> None:
+    stream = io.StringIO()
+    sink = LogSink(make_logger("error", stream))
+
+    sink.decided(DECIDED, wrote=True)
+    sink.overran("orders", 1)
+
+    assert stream.getvalue() == ""
+
+
+def test_an_unknown_level_is_a_fault_that_names_the_levels() -> None:
+    with pytest.raises(ConfigError, match=r"--log-level = 'loud': no such level; write one of debug, info, warning"):
+        make_logger("loud", io.StringIO())

@@ -1,0 +1,134 @@
+"""`run` and `once` as a whole, over fakes: what is missing is said first, and only when nothing is left do they end."""
+
+import os
+import signal
+import threading
+from dataclasses import replace
+
+import pytest
+
+from tests.controller.pool_rig import Rig, always
+from tidegate.controller.metrics import MinuteMetrics
+from tidegate.controller.shadow import ShadowStore
+from tidegate.entrypoints.service import NotReady, serve, serve_once, until_signal
+from tidegate.entrypoints.wiring import Wired
+from tidegate.errors import Denied, Gone, Throttled
+
+NO_SERVICE = Gone("ecs:DescribeServices", "prod/orders", "MISSING")
+WAIT_S = 10
+
+
+def wired(*rigs: Rig) -> Wired:
+    metrics = MinuteMetrics(rigs[0].metrics, [])
+    return Wired(tuple(rig.tick() for rig in rigs), metrics, rigs[0].clock, tick_s=10)
+
+
+def second(first: Rig) -> Rig:
+    return Rig("mail", clock=first.clock, events=first.events)
+
+
+def serve_for(seconds: float, *rigs: Rig) -> list[str]:
+    """What was said to be missing before the first tick."""
+    said: list[str] = []
+    stop = threading.Event()
+    first = rigs[0]
+    first.clock.at(first.clock.now() + seconds, stop.set)
+    serve(wired(*rigs), first.events, said.append, stop)
+    return said
+
+
+def test_pools_that_lack_nothing_are_served_until_the_stop() -> None:
+    rig = Rig(decide=always(4))
+
+    assert serve_for(5, rig) == []
+    assert rig.capacity.writes == [4]
+
+
+def test_one_pool_that_can_not_be_served_is_said_at_the_start_and_at_each_tick_and_the_other_is_served() -> None:
+    orders = Rig()
+    orders.capacity.error = NO_SERVICE
+
+    said = serve_for(5, orders, second(orders))
+
+    assert said == [f"orders: {NO_SERVICE}"]
+    assert orders.events.failures == [("orders", NO_SERVICE)]
+    assert [decided.pool for decided, _ in orders.events.decisions] == ["mail"]
+
+
+def test_when_no_pool_can_be_served_it_ends_with_a_line_for_each_fault() -> None:
+    orders = Rig()
+    mail = second(orders)
+    orders.capacity.error = NO_SERVICE
+    mail.counts.queues["mail"] = denied = Denied("sqs:GetQueueAttributes", "mail", "AccessDenied")
+
+    with pytest.raises(NotReady) as raised:
+        serve_for(5, orders, mail)
+
+    assert str(raised.value).splitlines() == [f"orders: {NO_SERVICE}", f"mail: {denied}"]
+    assert orders.events.failures == []
+
+
+def test_being_throttled_at_the_start_is_said_and_no_reason_to_end() -> None:
+    rig = Rig()
+    rig.counts.queues["orders"] = throttled = Throttled("sqs:GetQueueAttributes", "orders", "RequestThrottled")
+
+    assert serve_for(5, rig) == [f"orders: {throttled}"]
+    assert len(rig.events.decisions) == 1
+
+
+def test_once_serves_each_pool_once_and_tells_how_it_ended() -> None:
+    orders = Rig(decide=always(4))
+    mail = second(orders)
+    mail.capacity.error = NO_SERVICE
+
+    outcomes = serve_once(wired(orders, mail), orders.events)
+
+    assert [(outcome.pool, outcome.ok) for outcome in outcomes] == [("orders", True), ("mail", False)]
+    assert orders.capacity.writes == [4]
+
+
+def test_once_ends_before_the_tick_when_no_pool_can_be_served() -> None:
+    rig = Rig()
+    rig.capacity.error = NO_SERVICE
+
+    with pytest.raises(NotReady, match="prod/orders"):
+        serve_once(wired(rig), rig.events)
+
+    assert rig.events.failures == []
+
+
+def test_a_dry_run_serves_without_changing_anything() -> None:
+    rig = Rig(decide=always(4))
+    dry = replace(wired(rig), pools=(rig.tick(store=ShadowStore(rig.store)),))
+
+    (outcome,) = serve_once(dry, rig.events)
+
+    assert outcome.decision is not None
+    assert outcome.decision.desired == 4
+    assert rig.events.decisions == [(outcome.decision, False)]
+    assert rig.capacity.writes == []
+    assert rig.store.load("orders").version == 0
+
+
+@pytest.mark.integration
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_sets_the_stop_event_and_the_work_in_hand_ends_by_itself(number: signal.Signals) -> None:
+    def work(stop: threading.Event) -> str:
+        os.kill(os.getpid(), number)
+        return "finished" if stop.wait(WAIT_S) else "not told"
+
+    before = signal.getsignal(number)
+
+    assert until_signal(work) == "finished"
+    assert signal.getsignal(number) is before
+
+
+def test_what_the_work_raises_comes_out_and_the_handlers_are_put_back() -> None:
+    def work(stop: threading.Event) -> None:
+        raise NotReady("orders: nothing there")
+
+    before = signal.getsignal(signal.SIGTERM)
+
+    with pytest.raises(NotReady):
+        until_signal(work)
+    assert signal.getsignal(signal.SIGTERM) is before
