@@ -103,7 +103,8 @@ class FakeWorkQueue:
         until_s = self._now() + wait_s
         while True:
             self._changed.clear()
-            found = sorted(self.visible(), key=lambda message_id: self._messages[message_id].visible_at_s)
+            visible = self.visible()
+            found = sorted((id_ for id_ in self._messages if id_ in visible), key=self._visible_at_s)
             if found or self._now() >= until_s:
                 return [self._hand_out(message_id) for message_id in found[:limit]]
             coming = [stored.visible_at_s for stored in self._messages.values()]
@@ -144,6 +145,9 @@ class FakeWorkQueue:
         spared = {failure.index for failure in planned}
         refused = [(i, apply(entry)) for i, entry in enumerate(entries) if i not in spared]
         return planned + [EntryFailure(i, *refusal, sender_fault=True) for i, refusal in refused if refusal]
+
+    def _visible_at_s(self, message_id: str) -> float:
+        return self._messages[message_id].visible_at_s
 
     def _hand_out(self, message_id: str) -> Received:
         stored = self._messages[message_id]

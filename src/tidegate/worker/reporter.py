@@ -16,7 +16,7 @@ __all__ = ["BEATS_TO_LIVE", "Reporter"]
 BEATS_TO_LIVE: Final = 3
 """A report counts for three beats: two may get lost before a worker that is alive is taken for dead."""
 
-_LAST_WORD_S: Final = 2.0
+_LAST_WORD_S: Final = 1.0
 
 logger = logging.getLogger(__name__)
 

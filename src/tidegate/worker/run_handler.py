@@ -21,7 +21,7 @@ SyncHandler = Callable[[Message], object]
 Handler = AsyncHandler | SyncHandler
 """What a user writes: returns when the work is done, raises when it is to be tried again."""
 
-_STOP_WITHIN_S: Final = 2.0
+_STOP_WITHIN_S: Final = 0.5
 
 
 class Run(Protocol):

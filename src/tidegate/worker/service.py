@@ -24,7 +24,7 @@ from tidegate.worker.waiting import happens_within
 
 __all__ = ["Plan", "WorkerService"]
 
-_FLUSH_S: Final = 3.0
+_FLUSH_S: Final = 2.0
 _REFUSALS: Final = (Denied, Gone, Invalid)
 
 logger = logging.getLogger(__name__)
@@ -169,8 +169,8 @@ class WorkerService:
         self._lifecycle.advance(WorkerState.RELEASED)
         polling.cancel()  # one that has not come back by now must not take what is about to be released
         await jobs.let_go()
-        await _within(keeper.returned(), _FLUSH_S)
-        if not await _within(deleter.flushed(), _FLUSH_S):
+        _, flushed = await asyncio.gather(_within(keeper.returned(), _FLUSH_S), _within(deleter.flushed(), _FLUSH_S))
+        if not flushed:
             logger.error("left with %d deletes unconfirmed: their messages may run again", deleter.abandon())
 
 

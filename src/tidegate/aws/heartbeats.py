@@ -1,0 +1,39 @@
+"""A worker's heartbeat into the fleet table, on aiobotocore; the items' shape is that of `fleet_items`."""
+
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Self
+
+from tidegate.aws.aio import QUICK_CONFIG, open_client, session
+from tidegate.aws.errors import calling
+from tidegate.aws.fleet_items import report_to_item
+from tidegate.core.model import WorkerReport
+
+if TYPE_CHECKING:
+    from types_aiobotocore_dynamodb import DynamoDBClient
+
+__all__ = ["DynamoHeartbeats"]
+
+
+class DynamoHeartbeats:
+    """Implements `ports.HeartbeatSink`; made by `connect`. IAM: dynamodb:PutItem."""
+
+    def __init__(self, table: str, client: "DynamoDBClient", stack: AsyncExitStack) -> None:
+        self._table = table
+        self._client = client
+        self._stack = stack
+
+    @classmethod
+    async def connect(cls, table: str, *, region: str | None = None) -> Self:
+        """Asks nothing of AWS yet. Raises Invalid when there is no Region or the endpoint is no URL."""
+        async with AsyncExitStack() as stack:
+            client = await open_client(stack, session(), "dynamodb", region, QUICK_CONFIG)
+            return cls(table, client, stack.pop_all())
+
+    async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
+        """The worker's newest report replaces the one before."""
+        with calling("dynamodb:PutItem", self._table):
+            await self._client.put_item(TableName=self._table, Item=report_to_item(pool, report, expires_at_s))
+
+    async def close(self) -> None:
+        """Closes the connection pool."""
+        await self._stack.aclose()

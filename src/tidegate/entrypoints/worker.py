@@ -1,0 +1,167 @@
+"""`Worker`: the worker SDK's front door. It wires the service to AWS, to signals, and to where handlers run.
+
+Two things never share an event loop: the SDK's own work (polls, leases, deletes, heartbeats) and the user's handlers.
+`run` keeps the SDK on the main thread, where signals arrive, and gives async handlers a loop of their own; `serve` runs
+the SDK in a thread and async handlers on the caller's loop, where the caller's pools and clients live.
+"""
+
+import asyncio
+import os
+import random
+import signal
+import socket
+import threading
+import time
+import uuid
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack
+from typing import Final, Unpack, cast
+
+from tidegate.aws.heartbeats import DynamoHeartbeats
+from tidegate.aws.queues import queue_name
+from tidegate.aws.work_queue import SqsWorkQueue
+from tidegate.core.model import WorkerReport
+from tidegate.entrypoints.handlers import load_handler
+from tidegate.ports import HeartbeatSink
+from tidegate.stores.file import FileStore
+from tidegate.worker.run_handler import (
+    AsyncHandler,
+    Handler,
+    HandlerRunner,
+    LoopRunner,
+    LoopThread,
+    ThreadRunner,
+    is_async,
+)
+from tidegate.worker.service import Plan, WorkerService
+from tidegate.worker.settings import WorkerOptions, WorkerSettings, worker_settings
+
+__all__ = ["Worker", "run_worker"]
+
+_SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+
+
+class Worker:
+    """Runs `handler` on the messages of `queue`, in `slots` slots, until it is told to stop.
+
+    The handler is called with one `Message`. Returning means done: the message is deleted. Raising means try again:
+    it becomes visible again after a backoff. Settings are those of `WorkerSettings`; the variable
+    TIDEGATE_WORKER_<NAME> overrides each. Raises ConfigError with every fault of the settings.
+    """
+
+    def __init__(self, queue: str | None = None, *, handler: Handler, **options: Unpack[WorkerOptions]) -> None:
+        self.settings = worker_settings({"queue": queue, **options})
+        self._plan = _plan(self.settings)
+        self._handler = handler
+        self._lock = threading.Lock()
+        self._tell: Callable[[str], object] | None = None
+        self._told: list[str] = []
+
+    def run(self) -> None:
+        """Works until SIGTERM, SIGINT or `stop`, then drains and returns. For the main thread of a program.
+
+        Raises CloudError when the worker can't start: no such queue, no permission, no endpoint.
+        """
+        if not is_async(self._handler):
+            asyncio.run(self._serve_here(self._threads()))
+            return
+        handlers = LoopThread()
+        handlers.start()
+        try:
+            asyncio.run(self._serve_here(LoopRunner(cast("AsyncHandler", self._handler), handlers.loop)))
+        finally:
+            handlers.stop()
+
+    async def serve(self) -> None:
+        """Works within a program that has its own loop and signal handling; `stop`, or cancelling this, makes it drain.
+
+        Async handlers run on the calling loop. Raises as `run` does.
+        """
+        loop = asyncio.get_running_loop()
+        runner = LoopRunner(cast("AsyncHandler", self._handler), loop) if is_async(self._handler) else self._threads()
+        with ThreadPoolExecutor(1, "tidegate-sdk") as sdk:
+            serving = loop.run_in_executor(sdk, lambda: asyncio.run(self._serve_here(runner)))
+            try:
+                await asyncio.shield(serving)
+            except asyncio.CancelledError:
+                self.stop("its program cancelled it")
+                await serving
+                raise
+
+    def stop(self, reason: str = "its program stopped it") -> None:
+        """Drain and leave; callable from any thread. A second call shortens the grace to a fifth of it."""
+        with self._lock:
+            if self._tell is None:
+                self._told.append(reason)
+            else:
+                self._tell(reason)
+
+    def _threads(self) -> HandlerRunner:
+        return ThreadRunner(self._handler, self._plan.slots)
+
+    async def _serve_here(self, runner: HandlerRunner) -> None:
+        loop = asyncio.get_running_loop()
+        if threading.current_thread() is threading.main_thread():
+            for number in _SIGNALS:
+                loop.add_signal_handler(number, self.stop, number.name)
+        async with AsyncExitStack() as stack:
+            plan = self._plan
+            queue = await SqsWorkQueue.connect(
+                self.settings.queue,
+                region=self.settings.region,
+                poll_wait_s=plan.poll_wait_s,
+                visibility_s=plan.visibility_timeout_s,
+            )
+            stack.push_async_callback(queue.close)
+            sink = await _sink(self.settings)
+            stack.push_async_callback(sink.close)
+            service = WorkerService(plan, queue, sink, runner, clock=loop.time, wall=time.time, random=random.random)
+            self._listen(lambda reason: loop.call_soon_threadsafe(service.stop, reason))
+            stack.callback(self._listen, None)
+            await service.serve()
+
+    def _listen(self, tell: Callable[[str], object] | None) -> None:
+        with self._lock:
+            self._tell = tell
+            told, self._told = self._told, []
+            if tell is not None:
+                for reason in told:
+                    tell(reason)
+
+
+def run_worker(target: str, queue: str | None = None, **options: Unpack[WorkerOptions]) -> None:
+    """What `tidegate work module:function` does. Raises ConfigError and CloudError, each of which is one clear line."""
+    Worker(queue, handler=load_handler(target), **options).run()
+
+
+class _NoFleet:
+    """A heartbeat sink for a worker that no controller reads."""
+
+    async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
+        """Nobody asked to know."""
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def _sink(settings: WorkerSettings) -> HeartbeatSink:
+    if settings.table is not None:
+        return await DynamoHeartbeats.connect(settings.table, region=settings.region)
+    return _NoFleet() if settings.state_dir is None else FileStore(settings.state_dir)
+
+
+def _plan(settings: WorkerSettings) -> Plan:
+    name = queue_name(settings.queue)
+    return Plan(
+        worker_id=settings.id or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}",
+        pool=settings.pool or name,
+        slots=settings.slots,
+        poll_wait_s=settings.poll_wait_s,
+        visibility_timeout_s=settings.visibility_timeout_s,
+        grace_s=settings.grace_s,
+        heartbeat_s=settings.heartbeat,
+        retry_base_s=settings.retry_base,
+        retry_cap_s=settings.retry_cap,
+        fifo=name.endswith(".fifo"),
+    )

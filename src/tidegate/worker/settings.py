@@ -1,0 +1,181 @@
+"""A worker's settings: keywords of `Worker(...)`, each overridden by the variable TIDEGATE_WORKER_<NAME>."""
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Final, TypedDict
+
+from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+
+from tidegate.core.durations import format_duration, parse_duration
+from tidegate.errors import ConfigError, Fault
+from tidegate.worker.leases import LONGEST_LEASE_S
+
+__all__ = ["PREFIX", "WorkerOptions", "WorkerSettings", "worker_settings"]
+
+PREFIX: Final = "TIDEGATE_WORKER_"
+
+_AFTER_GRACE_S: Final = 5.0
+"""After the grace: a second for handlers that were told, two to release and to delete, one for the final report."""
+_LONGEST_POLL_S: Final = 20
+_MOST_SLOTS: Final = 1_000
+
+Duration = Annotated[float, BeforeValidator(parse_duration)]
+
+
+class WorkerOptions(TypedDict, total=False):
+    """The settings as keywords; `WorkerSettings` says what each means. None counts as not given."""
+
+    pool: str | None
+    id: str | None
+    slots: int | None
+    poll_wait: float | str | None
+    visibility_timeout: float | str | None
+    grace: float | str | None
+    stop_timeout: float | str | None
+    heartbeat: float | str | None
+    table: str | None
+    state_dir: str | Path | None
+    region: str | None
+    retry_base: float | str | None
+    retry_cap: float | str | None
+
+
+class WorkerSettings(BaseSettings):
+    """Durations are seconds: 90, "90s", "5m"."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True)
+
+    queue: str = Field(min_length=1)
+    """The queue's URL, ARN or name."""
+    pool: str = ""
+    """The pool that this worker's heartbeat belongs to. Default: the queue's name."""
+    id: str = ""
+    """The worker's name in reports. Default: host, process and a random part."""
+    slots: int = Field(default=1, ge=1, le=_MOST_SLOTS)
+    """How many handlers run at once."""
+    poll_wait: Duration | None = None
+    """Long poll, whole seconds from 0 to 20. Default: 20 s, or half the grace if that is less: a worker that is told to
+    leave waits for its outstanding poll. With ECS's stop timeout of 30 s that is 12 s."""
+    visibility_timeout: Duration | None = None
+    """Lease of each message, 1 s to 12 h, whole seconds. Default: the queue's own."""
+    grace: Duration | None = None
+    """How long handlers may go on after SIGTERM. Default: 5 s less than `stop_timeout`."""
+    stop_timeout: Duration = Field(
+        default=30.0,
+        validation_alias=AliasChoices("stop_timeout", f"{PREFIX}STOP_TIMEOUT", "ECS_CONTAINER_STOP_TIMEOUT"),
+    )
+    """When the platform kills what has not ended; ECS's default is 30 s. Also read from ECS_CONTAINER_STOP_TIMEOUT.
+
+    https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html (stopTimeout)
+    """
+    heartbeat: Duration = 10.0
+    """How often the worker reports to the fleet."""
+    table: str | None = None
+    """DynamoDB table of the fleet. Default: none, the worker reports nowhere."""
+    state_dir: Path | None = None
+    """A directory in place of the table, for controller and workers on one machine."""
+    region: str | None = None
+    """AWS Region. Default: the queue's own where its URL or ARN names one, else what boto3 finds."""
+    retry_base: Duration = 1.0
+    """A message whose handler raised is hidden for up to this long, doubled at each further receive …"""
+    retry_cap: Duration = 300.0
+    """… and for no longer than this."""
+
+    @property
+    def grace_s(self) -> float:
+        """The grace as set, or what the platform's stop timeout leaves."""
+        if self.grace is not None:
+            return self.grace
+        return max(self.stop_timeout - _AFTER_GRACE_S, self.stop_timeout / 2)
+
+    @property
+    def poll_wait_s(self) -> int:
+        """The poll wait as set, or what the grace can bear."""
+        return math.floor(min(_LONGEST_POLL_S, self.grace_s / 2)) if self.poll_wait is None else int(self.poll_wait)
+
+    @property
+    def visibility_timeout_s(self) -> int | None:
+        return None if self.visibility_timeout is None else int(self.visibility_timeout)
+
+    @classmethod
+    def settings_customise_sources(
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        env_settings: PydanticBaseSettingsSource,
+        dotenv_settings: PydanticBaseSettingsSource,
+        file_secret_settings: PydanticBaseSettingsSource,
+    ) -> tuple[PydanticBaseSettingsSource, ...]:
+        """The environment wins over the code: whoever runs a worker can change what its author wrote."""
+        return env_settings, init_settings
+
+
+def worker_settings(keywords: Mapping[str, Any]) -> WorkerSettings:
+    """Settings from keywords and environment. A keyword that is None counts as not given.
+
+    Raises ConfigError with every fault that was found.
+    """
+    given = {name: value for name, value in keywords.items() if value is not None}
+    try:
+        settings = WorkerSettings(**given)
+    except ValidationError as error:
+        raise ConfigError([_fault(dict(each)) for each in error.errors()]) from error
+    faults = [*_lone_faults(settings), *_faults_together(settings)]
+    if faults:
+        raise ConfigError(faults)
+    return settings
+
+
+def _fault(error: Mapping[str, Any]) -> Fault:
+    name = ".".join(str(part) for part in error["loc"]) or "settings"
+    if error["type"] == "missing":
+        return Fault(name, None, "not given", f"pass {name}=… or set {PREFIX}{name.upper()}")
+    if error["type"] == "extra_forbidden":
+        known = ", ".join(WorkerSettings.model_fields)
+        return Fault(name, error["input"], "there is no such setting", f"choose from {known}")
+    problem, _, fix = str(error["msg"]).removeprefix("Value error, ").partition("; ")
+    return Fault(name, error["input"], problem, fix or _FIXES.get(name, f"correct it, or {PREFIX}{name.upper()}"))
+
+
+_FIXES: Final = {
+    "slots": f"write a whole number from 1 to {_MOST_SLOTS}",
+    "queue": "write the queue's URL, its ARN (arn:aws:sqs:REGION:ACCOUNT:NAME) or its name",
+}
+
+
+def _lone_faults(settings: WorkerSettings) -> list[Fault]:
+    faults = []
+    if settings.poll_wait is not None and not _whole(settings.poll_wait, 0, _LONGEST_POLL_S):
+        fix = f"write whole seconds from 0 to {_LONGEST_POLL_S}"
+        faults.append(Fault("poll_wait", settings.poll_wait, "SQS does not wait so", fix))
+    lease_s = settings.visibility_timeout
+    if lease_s is not None and not _whole(lease_s, 1, LONGEST_LEASE_S):
+        fix = "write whole seconds from 1 s to 12h, or leave it out to use the queue's own"
+        faults.append(Fault("visibility_timeout", lease_s, "no lease that can be kept alive", fix))
+    faults.extend(
+        Fault(name, value, "not more than nothing", "write a time such as 10s")
+        for name, value in (("heartbeat", settings.heartbeat), ("stop_timeout", settings.stop_timeout))
+        if value == 0
+    )
+    return faults
+
+
+def _faults_together(settings: WorkerSettings) -> list[Fault]:
+    faults = []
+    if settings.table is not None and settings.state_dir is not None:
+        fix = "give one of them"
+        faults.append(Fault("state_dir", str(settings.state_dir), f"table = {settings.table!r} is given too", fix))
+    if settings.retry_base > settings.retry_cap:
+        problem = f"more than retry_cap = {format_duration(settings.retry_cap)}"
+        faults.append(Fault("retry_base", settings.retry_base, problem, "lower it, or raise retry_cap"))
+    if settings.poll_wait is not None and settings.poll_wait > settings.grace_s:
+        grace = format_duration(settings.grace_s)
+        problem = f"longer than the grace of {grace}, so a worker told to leave could not finish its poll"
+        faults.append(Fault("poll_wait", settings.poll_wait, problem, "shorten it, or raise grace"))
+    return faults
+
+
+def _whole(value: float, least: int, most: int) -> bool:
+    return least <= value <= most and value == int(value)
