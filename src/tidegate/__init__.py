@@ -1,1 +1,43 @@
-"""tidegate: keeps the wait of an SQS queue under its target by setting the number of ECS or EC2 workers."""
+"""tidegate: keeps the wait of an SQS queue under its target by setting the number of ECS or EC2 workers.
+
+Public names, imported when first used, so that a worker process loads no controller and the other way round:
+
+    Worker, Message           the worker SDK
+    Pool, PoolState,          the kernel: `decide(pool, state, observation)`
+    Observation, Decision,
+    decide
+    TidegateError             the base of everything that tidegate raises on purpose (its kinds: tidegate.errors)
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tidegate.core.decide import decide
+    from tidegate.core.model import Decision, Observation, Pool, PoolState
+    from tidegate.entrypoints.worker import Worker
+    from tidegate.errors import TidegateError
+    from tidegate.worker.message import Message
+
+__all__ = ["Decision", "Message", "Observation", "Pool", "PoolState", "TidegateError", "Worker", "decide"]
+
+_HOMES = {
+    "Decision": "tidegate.core.model",
+    "Message": "tidegate.worker.message",
+    "Observation": "tidegate.core.model",
+    "Pool": "tidegate.core.model",
+    "PoolState": "tidegate.core.model",
+    "TidegateError": "tidegate.errors",
+    "Worker": "tidegate.entrypoints.worker",
+    "decide": "tidegate.core.decide",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *__all__])

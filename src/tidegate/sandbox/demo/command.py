@@ -1,0 +1,104 @@
+"""`tidegate demo` on the command line."""
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+
+from tidegate.core.durations import parse_duration
+from tidegate.errors import ConfigError, Fault
+from tidegate.ports import Clock
+from tidegate.sandbox.demo.report import Progress, print_verdict, verdict_json
+from tidegate.sandbox.demo.run import Demo, Outcome, Scene
+from tidegate.sandbox.demo.settings import DemoSettings
+from tidegate.sandbox.demo.view import LiveView
+
+__all__ = ["main"]
+
+EXIT_FAILED = 1
+
+
+def main(args: list[str], clock: Clock) -> int:
+    """Run the demo as `args` say; 0 when nothing was lost or interrupted, else 1.
+
+    Raises ConfigError for settings that it can't run with, and typer's usage errors.
+    """
+    app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
+    app.command()(_command(clock))
+    code: Any = typer.main.get_command(app).main(args, prog_name="tidegate demo", standalone_mode=False)
+    return int(code or 0)
+
+
+def _command(clock: Clock) -> Callable[..., int]:
+    def demo(
+        length: Annotated[str, typer.Option("--for", help="How long messages are sent.")] = "90s",
+        trace: Annotated[Path | None, typer.Option(help="CSV file t_s,count instead of the spike.")] = None,
+        speed: Annotated[float, typer.Option(help="Divide the trace's time axis (and nothing else) by this.")] = 1.0,
+        target_wait: Annotated[str, typer.Option(help="The wait that no message should exceed.")] = "10s",
+        service_time: Annotated[str, typer.Option(help="Mean time that a handler works.")] = "300ms",
+        start_up: Annotated[str, typer.Option(help="Time from asking for a worker to its process.")] = "5s",
+        capacity: Annotated[str, typer.Option(help="What the agent plays: ecs or asg.")] = "ecs",
+        seed: Annotated[int, typer.Option(help="Of the traffic and the queue's order.")] = 1,
+        json_file: Annotated[Path | None, typer.Option("--json", help="Write the verdict to this file.")] = None,
+        headless: Annotated[bool, typer.Option("--headless", help="No live view, even on a terminal.")] = False,
+    ) -> int:
+        """Real traffic, real worker processes and the real controller, on this machine, with no AWS account.
+
+        The default traffic is a spike from 5/s to 40/s and back. Ends when the queue is empty; exit code 1 if a
+        message was lost or a handler interrupted.
+        """
+        settings = DemoSettings(
+            length_s=_seconds("--for", length),
+            trace=trace,
+            speed=speed,
+            target_wait_s=_seconds("--target-wait", target_wait),
+            service_time_s=_seconds("--service-time", service_time),
+            start_up_s=_seconds("--start-up", start_up),
+            capacity=capacity,
+            seed=seed,
+        )
+        if json_file is not None and not json_file.resolve().parent.is_dir():
+            fix = "create that directory or write another file"
+            raise ConfigError([Fault("--json", str(json_file), "its directory does not exist", fix)])
+        outcome = _run(settings, clock, headless=headless)
+        if json_file is not None:
+            json_file.write_text(verdict_json(outcome) + "\n")
+        return 0 if outcome.verdict.passed else EXIT_FAILED
+
+    return demo
+
+
+def _run(settings: DemoSettings, clock: Clock, *, headless: bool) -> Outcome:
+    console = Console()
+    if console.is_terminal and not headless:
+        with LiveView(settings, console) as view:
+            outcome = Demo(settings, clock, view).run()
+    else:
+        outcome = Demo(settings, clock, _progress(settings)).run()
+    print_verdict(outcome, settings, console)
+    return outcome
+
+
+def _progress(settings: DemoSettings) -> Callable[[Scene], None]:
+    def say(line: str) -> None:
+        sys.stdout.write(line + "\n")
+        sys.stdout.flush()
+
+    traffic = "a spike from 5/s to 40/s and back" if settings.trace is None else str(settings.trace)
+    say(
+        f"tidegate demo: {traffic} for {settings.length_s:g} s, {settings.service_time_s:g} s of work each; "
+        f"the controller keeps the wait under {settings.target_wait_s:g} s with {settings.min_workers} to "
+        f"{settings.max_workers} workers of {settings.slots} slots, {settings.start_up_s:g} s to start one"
+    )
+    return Progress(say)
+
+
+def _seconds(option: str, text: str) -> float:
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        problem, _, fix = str(error).partition("; ")
+        raise ConfigError([Fault(option, text, problem, fix or "write a time such as 90s or 5m")]) from error

@@ -1,0 +1,113 @@
+"""One demo from start to verdict."""
+
+import random
+import tempfile
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tidegate.errors import TidegateError
+from tidegate.ports import Clock
+from tidegate.sandbox.demo.cast import QUEUE, Cast
+from tidegate.sandbox.demo.frames import Frame, History
+from tidegate.sandbox.demo.ledger import Messages
+from tidegate.sandbox.demo.logs import DecisionLog
+from tidegate.sandbox.demo.settings import DemoSettings, check
+from tidegate.sandbox.demo.trace import load_trace, send_times, spike
+from tidegate.sandbox.demo.traffic import Traffic
+from tidegate.sandbox.demo.verdict import Verdict, reach_verdict
+
+__all__ = ["Demo", "Outcome", "Scene"]
+
+STEP_S = 0.25
+
+
+class Scene:
+    """What somebody who watches (or meddles) is shown at each step."""
+
+    def __init__(self, cast: Cast, history: History, log: DecisionLog) -> None:
+        self.cast, self.history, self.log = cast, history, log
+        self.fresh: list[dict[str, Any]] = []
+        """The decisions since the last step, as the controller logged them."""
+
+    @property
+    def frame(self) -> Frame:
+        """The newest look."""
+        return self.history.frames[-1]
+
+
+class Outcome:
+    """What a demo came to: the verdict, the messages behind it, and the errors in words."""
+
+    def __init__(self, verdict: Verdict, messages: Messages, errors: list[str]) -> None:
+        self.verdict, self.messages, self.errors = verdict, messages, errors
+
+
+class Demo:
+    """Runs in the caller's thread; `on_step` is called four times a second and may meddle through `scene.cast`."""
+
+    def __init__(self, settings: DemoSettings, clock: Clock, on_step: Callable[[Scene], None]) -> None:
+        self._settings, self._clock, self._on_step = settings, clock, on_step
+        self._faults: list[str] = []
+
+    def run(self) -> Outcome:
+        """From the first message until the queue is empty (or the drain limit is over). Nothing is left running.
+
+        Raises ConfigError for settings that can't be run with, before anything is started.
+        """
+        check(self._settings)
+        rng = random.Random(self._settings.seed)  # noqa: S311 - traffic, nothing secret
+        times = self._send_times(rng)
+        with tempfile.TemporaryDirectory(prefix="tidegate-demo-") as home:
+            cast = Cast(self._settings, Path(home), self._clock)
+            cast.start()
+            try:
+                traffic = Traffic(cast.sender, times, self._settings.service_time_s, rng, self._clock)
+                scene = Scene(cast, History(), DecisionLog(cast.controller_log))
+                self._play(scene, traffic)
+            finally:
+                cast.stop()
+            final = scene.frame.running + scene.frame.pending
+            return Outcome(*reach_verdict(cast, scene.log, scene.history.peak_workers, final, self._faults))
+
+    def _send_times(self, rng: random.Random) -> list[float]:
+        settings = self._settings
+        if settings.trace is None:
+            return list(send_times(spike(settings.length_s), settings.length_s, rng))
+        return list(send_times(load_trace(settings.trace, settings.speed), settings.length_s, rng))
+
+    def _play(self, scene: Scene, traffic: Traffic) -> None:
+        began_s = self._clock.now()
+        traffic.start()
+        try:
+            never = threading.Event()
+            while not self._over(scene, traffic, began_s):
+                self._clock.wait(never, STEP_S)
+                self._look(scene, began_s)
+        finally:
+            traffic.stop()
+        if traffic.error is not None:
+            self._faults.append(f"traffic: {traffic.error}")
+
+    def _look(self, scene: Scene, began_s: float) -> None:
+        scene.fresh = scene.log.read()
+        desired = int(scene.log.recent[-1]["desired"]) if scene.log.recent else self._settings.min_workers
+        snapshot = scene.cast.sqs.snapshot()[QUEUE]
+        scene.history.add(self._clock.now() - began_s, snapshot, scene.cast.agent, desired)
+        self._on_step(scene)
+        exit_code = scene.cast.controller_died()
+        if exit_code is not None:
+            raise TidegateError(f"the controller ended with {exit_code}: {_last_line(scene.cast.controller_log)}")
+
+    def _over(self, scene: Scene, traffic: Traffic, began_s: float) -> bool:
+        elapsed_s = self._clock.now() - began_s
+        if elapsed_s < self._settings.length_s and traffic.error is None:
+            return False
+        done = traffic.finished.is_set() and scene.cast.ledger.open() == 0
+        return done or elapsed_s >= self._settings.length_s + self._settings.drain_limit_s
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
+    return lines[-1] if lines else "it wrote nothing"

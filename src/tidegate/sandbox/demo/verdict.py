@@ -1,0 +1,86 @@
+"""The demo's outcome in numbers: the keys of `--json`."""
+
+from dataclasses import dataclass
+
+from tidegate.sandbox.agent import Agent
+from tidegate.sandbox.demo.cast import Cast
+from tidegate.sandbox.demo.ledger import Messages, read_journals, reckon
+from tidegate.sandbox.demo.logs import DecisionLog, errors_in
+from tidegate.sandbox.events import EventKind
+
+__all__ = ["Verdict", "reach_verdict"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Waits run from the send to the first start of a handler; `late_share` is the share of them over the target.
+
+    `lost`: accepted by the endpoint and never deleted (or deleted without a finished handler). `interrupted`: handlers
+    that started and did not end though no test killed their worker; `killed` are those whose worker a test did kill.
+    `worker_seconds` counts from the moment that a worker was asked for.
+    """
+
+    sent: int
+    completed: int
+    lost: int
+    duplicates: int
+    interrupted: int
+    killed: int
+    late_share: float
+    wait_p50_s: float | None
+    wait_p99_s: float | None
+    worker_seconds: float
+    min_workers: int
+    peak_workers: int
+    final_workers: int
+    scale_outs: int
+    scale_ins: int
+    decisions: int
+    errors: int
+
+    @property
+    def passed(self) -> bool:
+        """Nothing lost, nobody interrupted."""
+        return self.lost == 0 and self.interrupted == 0
+
+
+def reach_verdict(
+    cast: Cast, log: DecisionLog, peak_workers: int, final_workers: int, faults: list[str]
+) -> tuple[Verdict, Messages, list[str]]:
+    """After everything has been stopped: the verdict, the messages behind it, and every error in words."""
+    sent_at_s, deleted = cast.ledger.accounts()
+    killed_pids = {e.pid for e in cast.agent.events() if e.killed_by == "test" and e.pid is not None}
+    runs = read_journals(cast.journals)
+    messages = reckon(sent_at_s, deleted, runs, killed_pids, cast.settings.target_wait_s)
+    errors = [*faults, *errors_in(sorted(cast.logs.glob("*.jsonl"))), *_bad_exits(cast.agent)]
+    log.read()
+    verdict = Verdict(
+        sent=messages.sent,
+        completed=messages.completed,
+        lost=messages.lost,
+        duplicates=messages.duplicates,
+        interrupted=messages.interrupted,
+        killed=messages.killed,
+        late_share=messages.late_share,
+        wait_p50_s=messages.wait_p50_s,
+        wait_p99_s=messages.wait_p99_s,
+        worker_seconds=round(cast.agent.usage().billed_s, 1),
+        min_workers=cast.settings.min_workers,
+        peak_workers=peak_workers,
+        final_workers=final_workers,
+        scale_outs=log.scale_outs,
+        scale_ins=log.scale_ins,
+        decisions=log.decisions,
+        errors=len(errors),
+    )
+    return verdict, messages, errors
+
+
+def _bad_exits(agent: Agent) -> list[str]:
+    """Workers that ended with another code than 0 and were not killed by a test."""
+    return [
+        f"worker {event.worker_id} exited with {event.exit_code}"
+        + (f" (killed by {event.killed_by})" if event.killed_by else "")
+        for event in agent.events()
+        if event.kind is EventKind.STOPPED and event.exit_code not in (0, None) and event.killed_by != "test"
+    ]
