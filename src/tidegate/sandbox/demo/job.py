@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from tidegate import Message
+    from tidegate.worker.message import Message
 
 __all__ = ["JOURNAL_VARIABLE", "handle"]
 
