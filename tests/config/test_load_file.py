@@ -1,0 +1,132 @@
+"""The file itself: missing, unreadable, not TOML; and settings that there are none of."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.config.trees import GONE, changed, faults
+from tidegate.config import DEFAULT_PATH, load
+from tidegate.errors import ConfigError, Fault
+
+POOL = '[pools.orders]\nqueue = "orders"\ntarget_wait = 60\nmax_workers = 5\nasg = "orders"\n'
+
+
+def refused(path: Path) -> Fault:
+    with pytest.raises(ConfigError) as caught:
+        load(path, {})
+    (fault,) = caught.value.faults
+    return fault
+
+
+def written(tmp_path: Path, text: str | bytes) -> Path:
+    path = tmp_path / "tidegate.toml"
+    path.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return path
+
+
+def test_a_file_without_a_fault_loads_with_every_pool_named(tmp_path: Path) -> None:
+    loaded = load(written(tmp_path, f'tick = "5s"\nheartbeat = 4\ntable = "tidegate"\n{POOL}'), {})
+    pool = loaded.settings.pools["orders"].at(0)
+    assert (pool.name, pool.tick_s, pool.heartbeat_s, pool.max_workers) == ("orders", 5, 4, 5)
+    assert loaded.warnings == ()
+
+
+def test_a_missing_file_is_named_with_where_an_example_is(tmp_path: Path) -> None:
+    fault = refused(tmp_path / DEFAULT_PATH)
+    assert fault.setting == str(tmp_path / "tidegate.toml")
+    assert fault.problem == "there is no such file"
+    assert "examples/tidegate.toml" in fault.fix
+
+
+def test_a_directory_is_no_file(tmp_path: Path) -> None:
+    assert refused(tmp_path).problem == "can't be read: is a directory"
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        (b'tick = "10s"\ntable = \n', "at line 2, column 9"),
+        (b"tick = 1\ntick = 2\n", "at line 2"),
+        (b"[pools.orders\n", "at line 1, column 14"),
+        (b'table = "\xff"\n', "is not UTF-8 at byte 9"),
+        (b"tick = " + b"9" * 5000, "beyond all measure"),
+        (b"tick = " + b"[" * 5000, "is not TOML"),
+        (b"# " + b"x" * 1_000_000, "larger than 1 MB"),
+    ],
+)
+def test_what_is_not_toml_is_refused_with_the_place(tmp_path: Path, text: bytes, problem: str) -> None:
+    fault = refused(written(tmp_path, text))
+    assert problem in fault.problem
+    assert fault.fix
+    assert fault.setting.endswith("tidegate.toml")
+
+
+def test_a_number_too_long_to_print_is_refused_like_any_other(tmp_path: Path) -> None:
+    """TOML's hexadecimal numbers have no end, and Python refuses to print the longest."""
+    fault = refused(written(tmp_path, POOL.replace("max_workers = 5", f"max_workers = 0x{'f' * 5000}")))
+    assert str(fault) == (
+        "pools.orders.max_workers = (a number beyond 10^18): is too large; write a whole number from 1 to 100000"
+    )
+
+
+@pytest.mark.parametrize(
+    ("setting", "fix"),
+    [
+        ("pools.orders.max_worker", "did you mean max_workers?"),
+        ("pools.orders.target_wait_s", "did you mean target_wait?"),
+        ("pools.orders.Queue", "did you mean queue?"),
+        ("pools.orders.tick", "move it to the top of the file, before the first [table]"),
+        ("pools.orders.ramp.count", "did you mean"),
+        (".max_workers", "move it into a pool's table, below [pools.NAME]"),
+        (".tabel", "did you mean table?"),
+        ("pools.orders.zzz", "remove it; known here: queue, queues, target_wait"),
+        ("._env_file", "remove it; known here: tick, table"),
+    ],
+)
+def test_an_unknown_setting_gets_the_likely_one_and_never_shows_its_value(setting: str, fix: str) -> None:
+    (fault,) = faults(changed({setting: "AKIA-secret"}))
+    assert fault.setting == setting.removeprefix(".")
+    assert fault.problem == "is not a known setting"
+    if fix != "did you mean":
+        assert fault.fix.startswith(fix)
+    assert "AKIA" not in str(fault)
+
+
+@pytest.mark.parametrize(
+    ("setting", "example"),
+    [
+        ("target_wait", 'target_wait = "30s"'),
+        ("max_workers", "max_workers = 50"),
+        ("ecs.service", 'service = "orders"'),
+    ],
+)
+def test_a_missing_setting_is_said_with_an_example(setting: str, example: str) -> None:
+    (fault,) = faults(changed({f"pools.orders.{setting}": GONE}))
+    assert fault.setting == f"pools.orders.{setting}"
+    assert str(fault) == f"pools.orders.{setting} = (not set): is missing; set it, such as {example}"
+
+
+def test_a_file_without_pools_is_told_how_to_begin_one() -> None:
+    (fault,) = faults({"table": "tidegate"})
+    assert (fault.setting, fault.problem) == ("pools", "is missing")
+
+
+def test_every_fault_is_said_at_once_across_pools_kinds_and_checks() -> None:
+    tree = changed({".tick": "soon", ".tabel": 1, "min_workers": 60, "hold": "long", "pools.b.queue": "b c"})
+    said = {fault.setting for fault in faults(tree, {"TIDEGATE_POOLS__B__MAX_WORKERS": "many"})}
+    assert said == {
+        "tick",
+        "tabel",
+        "pools.orders.min_workers",  # a check of two settings, though a third one of the pool is wrong
+        "pools.orders.hold",
+        "pools.b.queue",
+        "pools.b.target_wait",
+        "TIDEGATE_POOLS__B__MAX_WORKERS",
+        "pools.b.ecs",
+    }
+
+
+def test_credentials_in_a_queue_url_are_not_shown() -> None:
+    (fault,) = faults(changed({"queue": "https://user:hunter2@host/a b"}))
+    assert "hunter2" not in str(fault)
+    assert "https://…@host/a b" in str(fault)

@@ -1,0 +1,196 @@
+"""What each kind of setting takes, and what it says about what it does not take."""
+
+import math
+from datetime import time
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.config.trees import changed, faults
+from tidegate.config import assemble
+from tidegate.config.models import PoolSettings
+from tidegate.core.durations import format_duration
+
+
+def pool(changes: dict[str, Any]) -> PoolSettings:
+    return assemble(changed(changes), {}).settings.pools["orders"]
+
+
+@pytest.mark.parametrize(
+    ("written", "seconds"),
+    [(90, 90), ("90", 90), ("90s", 90), ("5m", 300), ("1h30m", 5400), ("250ms", 0.25), (0.5, 0.5), (" 2 m ", 120)],
+)
+def test_a_duration_reads_as_a_number_or_with_units(written: object, seconds: float) -> None:
+    assert pool({"target_wait": written}).target_wait_s == seconds
+
+
+@pytest.mark.parametrize(
+    "written", ["", "s", "5 minutes", "-5s", "1.5.2s", -1, True, [], {}, time(1, 2), math.nan, "∞"]
+)
+def test_what_is_no_duration_is_told_what_is_accepted(written: object) -> None:
+    (fault,) = faults(changed({"target_wait": written}))
+    assert fault.setting == "pools.orders.target_wait"
+    assert fault.problem == "is not a duration"
+    assert '"90s"' in fault.fix
+    assert '"1h30m"' in fault.fix
+
+
+@pytest.mark.parametrize("written", [10**400, "9" * 500, "99999d", math.inf])
+def test_a_duration_without_measure_is_refused_without_being_spelled_out(written: object) -> None:
+    (fault,) = faults(changed({"target_wait": written}))
+    assert fault.setting == "pools.orders.target_wait"
+    assert len(str(fault)) < 400
+
+
+@pytest.mark.parametrize(
+    ("setting", "written", "problem", "limit"),
+    [
+        ("target_wait", 0, "is too short", '"1ms"'),
+        ("target_wait", "15d", "is too long", '"14d"'),
+        ("visibility_timeout", "13h", "is too long", '"12h"'),
+        ("visibility_timeout", 0, "is too short", '"1s"'),
+        (".tick", "50ms", "is too short", '"100ms"'),
+        (".heartbeat", "2h", "is too long", '"1h"'),
+    ],
+)
+def test_a_duration_out_of_range_is_told_the_range(setting: str, written: object, problem: str, limit: str) -> None:
+    """Visibility timeouts end at 12 hours, message retention at 14 days.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
+    """
+    (fault,) = faults(changed({setting: written}))
+    assert fault.problem == problem
+    assert limit in fault.fix
+
+
+@pytest.mark.parametrize("setting", ["hold", "stop_timeout", "start_up_hint"])
+def test_zero_is_a_duration_where_it_means_something(setting: str) -> None:
+    assert getattr(pool({setting: 0}), f"{setting}_s") == 0
+
+
+@given(st.integers(min_value=100, max_value=14 * 86_400_000))
+def test_a_duration_written_out_reads_back_the_same_to_the_millisecond(milliseconds: int) -> None:
+    read = pool({"drain_target": format_duration(milliseconds / 1000)}).drain_target_s
+    assert read == pytest.approx(milliseconds / 1000, abs=1e-9)
+
+
+def test_settings_written_out_as_json_read_back_the_same() -> None:
+    loaded = assemble(changed({"hold": "1h30m", "utilization": 0.7, "drain_target": "5m"}), {}).settings
+    again = type(loaded).model_validate_json(loaded.model_dump_json(by_alias=True))
+    assert again == loaded
+    assert again.pools["orders"].at(0) == loaded.pools["orders"].at(0)
+
+
+@pytest.mark.parametrize(
+    ("written", "problem"),
+    [
+        (True, "is not a whole number"),
+        (2.5, "is not a whole number"),
+        (2.0, "is not a whole number"),
+        ("two", "is not a whole number"),
+        ("", "is not a whole number"),
+        ([], "is not a whole number"),
+        (0, "is too small"),
+        (-3, "is too small"),
+        (100_001, "is too large"),
+        (10**4000, "is too large"),
+    ],
+)
+def test_what_is_no_count_is_told_the_range(written: object, problem: str) -> None:
+    (fault,) = faults(changed({"max_workers": written}))
+    assert (fault.setting, fault.problem) == ("pools.orders.max_workers", problem)
+    assert fault.fix == "write a whole number from 1 to 100000"
+    assert len(str(fault)) < 200
+
+
+@pytest.mark.parametrize(("written", "kept"), [("auto", None), ("AUTO", None), (0.7, 0.7), (1, 1.0), ("0.5", 0.5)])
+def test_utilization_is_auto_or_a_share(written: object, kept: float | None) -> None:
+    assert pool({"utilization": written}).at(0).utilization == kept
+
+
+@pytest.mark.parametrize("written", [0, -0.1, 1.01, 70, "most", True, math.nan, math.inf, "nan", [0.7]])
+def test_any_other_utilization_is_refused(written: object) -> None:
+    (fault,) = faults(changed({"utilization": written}))
+    assert fault.setting == "pools.orders.utilization"
+    assert '"auto"' in fault.fix
+    assert "0.7" in fault.fix
+
+
+@pytest.mark.parametrize(
+    "queue",
+    [
+        "orders",
+        "Orders_2-eu",
+        "a" * 80,
+        "orders.fifo",
+        "arn:aws:sqs:eu-central-1:123456789012:orders",
+        "arn:aws-cn:sqs:cn-north-1:123456789012:orders.fifo",
+        "https://sqs.eu-central-1.amazonaws.com/123456789012/orders",
+        "http://127.0.0.1:4566/000000000000/orders",
+    ],
+)
+def test_a_queue_is_a_name_an_arn_or_a_url(queue: str) -> None:
+    assert pool({"queue": queue}).all_queues == (queue,)
+
+
+@pytest.mark.parametrize(
+    "queue",
+    [
+        "my orders",
+        "orders.txt",
+        "a" * 81,
+        "a" * 76 + ".fifo",
+        ".fifo",
+        "arn:aws:sns:eu-central-1:123456789012:orders",
+        "arn:aws:sqs:eu-central-1:1234:orders",
+        "arn:aws:sqs:eu-central-1:123456789012:",
+        "https://sqs.eu-central-1.amazonaws.com/",
+        "https://sqs.eu-central-1.amazonaws.com/123456789012/or ders",
+        "ftp://host/orders",
+        "ордера",
+    ],
+)
+def test_a_text_that_can_be_no_queue_is_refused(queue: str) -> None:
+    """80 characters: letters, digits, - and _; a FIFO queue's name ends in .fifo.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html
+    """
+    (fault,) = faults(changed({"queue": queue}))
+    assert (fault.setting, fault.value) == ("pools.orders.queue", queue)
+    assert "is no queue's URL, ARN or name" in fault.problem
+    assert "arn:aws:sqs:" in fault.fix
+
+
+@pytest.mark.parametrize(
+    ("setting", "written", "problem"),
+    [
+        (".region", "Frankfurt", "is no AWS Region"),
+        (".table", "my table", "is no DynamoDB table's name or ARN"),
+        (".table", "ab", "is no DynamoDB table's name or ARN"),
+        (".state_dir", "", "is empty"),
+        (".state_dir", 7, "is not a text"),
+        ("asg", "arn:aws:autoscaling:eu-central-1:123456789012:autoScalingGroup:x", "is no Auto Scaling group's name"),
+        ("ecs", "prod/orders", "is not a table"),
+        ("ecs", {"cluster": "prod", "service": "a\nb"}, "has control characters"),
+        ("ramp", 4, "is not a table"),
+        ("ramp", {"percent": "4%"}, "is not a number"),
+        ("ramp", {"percent": -1}, "is too small"),
+        ("ramp", {"percent": 1e9}, "is too large"),
+        ("schedule", {"name": "office"}, "is not a list"),
+        ("schedule", ["office"], "is not a table"),
+        (".pools", {}, "is empty"),
+        (".pools", [], "is not a table"),
+        (".pools", {"orders": 3}, "is not a table"),
+    ],
+)
+def test_a_value_of_the_wrong_kind_is_named_in_plain_words(setting: str, written: object, problem: str) -> None:
+    said = [fault.problem for fault in faults(changed({setting: written}))]
+    assert problem in said
+
+
+def test_one_wrong_queue_of_several_is_named_by_its_place() -> None:
+    (fault,) = faults(changed({"queue": "", "queues": ["orders", "my returns"]} | {"queue": "orders"}))[:1]
+    assert fault.setting == "pools.orders.queues[1]"
+    assert fault.value == "my returns"
