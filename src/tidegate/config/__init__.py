@@ -3,10 +3,10 @@
 `load` gives settings or raises every fault at once; `PoolSettings.at` gives what a decision needs at a moment.
 """
 
-from tidegate.config.describe import describe
-from tidegate.config.load import DEFAULT_PATH, Loaded, assemble, load
+from tidegate.config.loading import DEFAULT_PATH, Loaded, assemble, load
 from tidegate.config.models import EcsService, PoolSettings, Ramp, Settings, Window
 from tidegate.config.schema import json_schema
+from tidegate.config.summary import describe
 
 __all__ = [
     "DEFAULT_PATH",

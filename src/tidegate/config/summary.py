@@ -1,6 +1,6 @@
 """What settings will do, in one line per pool."""
 
-from tidegate.config.load import Loaded
+from tidegate.config.loading import Loaded
 from tidegate.config.models import PoolSettings
 from tidegate.core.durations import format_duration
 
