@@ -181,17 +181,53 @@ def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
         say(f"{name}: {override_text(_in_force(state.override, now_s))}; {asked}")
 
 
+@app.command()
+def work(
+    handler: Annotated[str, typer.Argument(metavar="MODULE:FUNCTION", help="The function that handles a message.")],
+    queue: Annotated[str | None, typer.Option(help="The queue's URL, ARN or name.")] = None,
+    pool: Annotated[str | None, typer.Option(help="The pool that it reports to; left out: the queue's name.")] = None,
+    slots: Annotated[int | None, typer.Option(help="Handlers at once.")] = None,
+    poll_wait: Annotated[str | None, typer.Option(help="Long poll, 0 to 20 s.")] = None,
+    visibility_timeout: Annotated[str | None, typer.Option(help="Lease of a message; left out: the queue's.")] = None,
+    grace: Annotated[str | None, typer.Option(help="How long handlers may go on after SIGTERM.")] = None,
+    heartbeat: Annotated[str | None, typer.Option(help="How often it reports.")] = None,
+    table: Annotated[str | None, typer.Option(help="DynamoDB table to report to.")] = None,
+    state_dir: Annotated[Path | None, typer.Option(help="Directory to report to, in place of a table.")] = None,
+    region: Annotated[str | None, typer.Option(help="AWS Region.")] = None,
+    log_level: LogLevel = "info",
+) -> None:
+    """Run a handler on a queue's messages until SIGTERM; each option also reads TIDEGATE_WORKER_<NAME>."""
+    from tidegate.entrypoints.logs import make_logger
+    from tidegate.entrypoints.worker import run_worker
+
+    make_logger(log_level, sys.stderr)
+    run_worker(
+        handler,
+        queue,
+        pool=pool,
+        slots=slots,
+        poll_wait=poll_wait,
+        visibility_timeout=visibility_timeout,
+        grace=grace,
+        heartbeat=heartbeat,
+        table=table,
+        state_dir=state_dir,
+        region=region,
+    )
+
+
 @app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
 def demo(context: typer.Context) -> None:
     """Watch it work on this machine, with no AWS account (`tidegate demo --help` for its options)."""
     try:
-        from tidegate.sandbox.demo import main as run_demo
+        from tidegate.entrypoints.clock import SystemClock
+        from tidegate.sandbox.demo.command import main as run_demo
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("tidegate"):
             raise
         warn(f"demo needs {missing.name}, which is not installed; run: pip install 'tidegate[sandbox]'")
         raise typer.Exit(EXIT_FAULT) from None
-    raise typer.Exit(run_demo(context.args))
+    raise typer.Exit(run_demo(context.args, SystemClock()))
 
 
 def _settings(config: Path) -> "Settings":
