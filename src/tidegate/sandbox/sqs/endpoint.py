@@ -5,6 +5,7 @@ import json
 import logging
 import random
 import time
+import uuid
 from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack
 
@@ -75,8 +76,11 @@ class SqsEndpoint:
         server = web.Server(self._handle, request_factory=_request, handler_cancellation=True, access_log=None)
         self._runner = web.ServerRunner(server, shutdown_timeout=_STOP_S)
         await self._runner.setup()
-        site = web.TCPSite(self._runner, self.host, self.port)
-        await site.start()
+        try:
+            await web.TCPSite(self._runner, self.host, self.port).start()
+        except OSError:
+            await self.stop()
+            raise
         self.port = self._runner.addresses[0][1]
 
     async def stop(self) -> None:
@@ -121,7 +125,8 @@ def _refused(refusal: Refusal) -> web.Response:
 
 def _json(answer: Answer, status: int = 200, headers: Mapping[str, str] | None = None) -> web.Response:
     body = json.dumps(answer, separators=(",", ":")).encode()
-    return web.Response(body=body, status=status, headers=headers, content_type=_CONTENT_TYPE)
+    named = {**(headers or {}), "x-amzn-RequestId": str(uuid.uuid4())}
+    return web.Response(body=body, status=status, headers=named, content_type=_CONTENT_TYPE)
 
 
 def _request(message: Any, payload: Any, protocol: Any, writer: Any, task: "asyncio.Task[None]") -> web.BaseRequest:

@@ -36,7 +36,11 @@ class SqsServer:
     def start(self) -> Self:
         """Listen. Raises OSError when the port is taken."""
         self._thread.start()
-        self._started.result(_PATIENCE_S)
+        try:
+            self._started.result(_PATIENCE_S)
+        except OSError:
+            self._thread.join(_PATIENCE_S)
+            raise
         return self
 
     def stop(self) -> None:
