@@ -1,9 +1,11 @@
 """moto in process as the cloud of these tests, filled in where it lacks an action that the adapters need."""
 
+import functools
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+import boto3
 import pytest
 from moto import mock_aws
 from moto.autoscaling.responses import AutoScalingResponse
@@ -43,7 +45,13 @@ def moto_clients(patch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
     use_test_account(patch)
     patch.setattr(AutoScalingResponse, "describe_instance_refreshes", _no_refreshes, raising=False)
     with mock_aws():
-        yield AwsClients(REGION)
+        yield AwsClients(REGION, session=_session())
+
+
+@functools.cache
+def _session() -> boto3.Session:
+    """One for all tests: each new one parses the services' models again, which is most of a short test's time."""
+    return boto3.Session()
 
 
 def make_service(

@@ -12,8 +12,10 @@ __all__ = ["QueueAddress", "queue_address", "queue_name"]
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo")
 _HOST_REGION: Final = (
     re.compile(r"(?:^|\.)sqs(?:-fips)?\.([a-z0-9-]+)\."),  # also VPC endpoints: vpce-….sqs.eu-west-1.vpce.amazonaws.com
-    re.compile(r"^([a-z0-9-]+)\.queue\.amazonaws\."),
+    re.compile(r"^(?:([a-z0-9-]+)\.)?queue\.amazonaws\."),
 )
+_OLDEST_REGION: Final = "us-east-1"
+"""The Region of URLs that name none: queue.amazonaws.com."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,5 +73,5 @@ def _from_url(url: str) -> QueueAddress:
     path = [part for part in parts.path.split("/") if part]
     account = path[-2] if len(path) > 1 else None
     matches = (pattern.search(host) for pattern in _HOST_REGION)
-    region = next((match.group(1) for match in matches if match), None)
+    region = next((match.group(1) or _OLDEST_REGION for match in matches if match), None)
     return QueueAddress(path[-1] if path else "", region, account, url)
