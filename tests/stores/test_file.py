@@ -1,0 +1,133 @@
+"""The file store where files differ from other stores: several processes, writers that die, bad disks."""
+
+import asyncio
+import fcntl
+import multiprocessing
+import subprocess
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from tests.contract.fleet import report
+from tests.stores import writers
+from tidegate.core.model import PoolState
+from tidegate.errors import Denied, StateUnreadable, Unreachable
+from tidegate.ports import StoredState
+from tidegate.stores import FileStore
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> FileStore:
+    return FileStore(tmp_path)
+
+
+def reports_of(tmp_path: Path) -> set[str]:
+    return {path.name for path in (tmp_path / "mail.pool" / "workers").iterdir()}
+
+
+@pytest.mark.integration
+def test_no_update_is_lost_between_processes(tmp_path: Path) -> None:
+    with ProcessPoolExecutor(3, mp_context=multiprocessing.get_context("spawn")) as processes:
+        list(processes.map(writers.count_up, [str(tmp_path)] * 3, [30] * 3))
+    assert FileStore(tmp_path).load("mail") == StoredState(PoolState(desired=90), 90)
+
+
+@pytest.mark.integration
+def test_a_writer_killed_with_the_lock_in_its_hands_does_not_keep_it(tmp_path: Path, store: FileStore) -> None:
+    store.save("mail", PoolState(desired=1), 0)
+    command = [sys.executable, "-m", "tests.stores.writers", str(tmp_path / "mail.pool" / "lock")]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        assert holder.stdout is not None
+        assert holder.stdout.readline() == b"held\n"
+        holder.kill()
+        holder.wait(10)
+        assert store.save("mail", PoolState(desired=2), 1) == 2
+
+
+def test_a_state_outlives_the_store_that_wrote_it(tmp_path: Path, store: FileStore) -> None:
+    store.save("mail", PoolState(desired=3), 0)
+    assert FileStore(tmp_path).load("mail") == StoredState(PoolState(desired=3), 1)
+
+
+async def test_a_writer_that_died_half_way_leaves_what_was_there(tmp_path: Path, store: FileStore) -> None:
+    store.save("mail", PoolState(desired=3), 0)
+    await store.put("mail", report("i-1"), 1000.0)
+    (tmp_path / "mail.pool" / "state.json.new").write_text('{"version": 2, "sta')
+    (tmp_path / "mail.pool" / "workers" / "i-1.json.new").write_text('{"expi')
+    assert store.load("mail") == StoredState(PoolState(desired=3), 1)
+    assert store.workers("mail", 0.0) == (report("i-1"),)
+    assert reports_of(tmp_path) == {"i-1.json"}
+    assert store.save("mail", PoolState(desired=4), 1) == 2
+
+
+async def test_expired_reports_are_removed_from_the_disk(tmp_path: Path, store: FileStore) -> None:
+    await store.put("mail", report("i-1"), 1000.0)
+    await store.put("mail", report("i-2"), 1010.0)
+    store.workers("mail", 1005.0)
+    assert reports_of(tmp_path) == {"i-2.json"}
+
+
+async def test_files_of_others_are_let_be(tmp_path: Path, store: FileStore) -> None:
+    await store.put("mail", report("i-1"), 1000.0)
+    (tmp_path / "mail.pool" / "workers" / ".DS_Store").write_bytes(b"\x00")
+    assert store.workers("mail", 0.0) == (report("i-1"),)
+    assert ".DS_Store" in reports_of(tmp_path)
+
+
+async def test_a_heartbeat_that_waits_for_the_lock_does_not_hold_up_the_loop(tmp_path: Path, store: FileStore) -> None:
+    """The same loop keeps the leases of the messages in hand."""
+    store.save("mail", PoolState(), 0)
+    with (tmp_path / "mail.pool" / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        putting = asyncio.create_task(store.put("mail", report("i-1"), 1000.0))
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert not putting.done()
+        fcntl.flock(lock, fcntl.LOCK_UN)
+        await putting
+    assert store.workers("mail", 0.0) == (report("i-1"),)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", '"text"', "{}", '{"version": "1", "state": {}}', '{"version": 1}', '{"version": 1, "state": []}'],
+)
+def test_a_damaged_file_is_refused_by_name_for_reading(tmp_path: Path, store: FileStore, text: str) -> None:
+    store.save("mail", PoolState(), 0)
+    (tmp_path / "mail.pool" / "state.json").write_text(text)
+    with pytest.raises(StateUnreadable, match="state of pool mail can't be read"):
+        store.load("mail")
+
+
+def test_a_file_that_is_not_json_is_not_written_over(tmp_path: Path, store: FileStore) -> None:
+    store.save("mail", PoolState(), 0)
+    (tmp_path / "mail.pool" / "state.json").write_text("{")
+    with pytest.raises(StateUnreadable):
+        store.save("mail", PoolState(), 1)
+
+
+@pytest.mark.parametrize("text", ["{", "{}", '{"expires_at_s": 1000.0}', '{"expires_at_s": 1000.0, "report": {}}'])
+async def test_a_damaged_report_is_refused_and_its_file_named(tmp_path: Path, store: FileStore, text: str) -> None:
+    await store.put("mail", report("i-1"), 1000.0)
+    (tmp_path / "mail.pool" / "workers" / "i-1.json").write_text(text)
+    with pytest.raises(StateUnreadable, match=r"report i-1\.json in pool mail"):
+        store.workers("mail", 0.0)
+
+
+def test_a_directory_that_can_not_be_is_said_with_its_path(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(Unreachable, match=r"file:access on .*file/mail\.pool got no answer"):
+        FileStore(tmp_path / "file").load("mail")
+
+
+def test_a_directory_that_may_not_be_used_is_denied(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Patched, because root, as whom tests in containers run, may use every directory."""
+
+    def refuse(*_: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(fcntl, "flock", refuse)
+    with pytest.raises(Denied, match="let the user that tidegate runs as write there"):
+        store.load("mail")
