@@ -15,6 +15,7 @@ from tidegate.sandbox.events import AgentEvent, EventKind, Usage
 from tidegate.sandbox.notices import Notices
 from tidegate.sandbox.plan import plan
 from tidegate.sandbox.platform import Identity, Phase, Platform, Wanted, WorkerView
+from tidegate.sandbox.ticker import Ticker
 from tidegate.sandbox.worker_process import Start, WorkerProcess
 
 __all__ = ["Agent", "AgentSettings", "Environment"]
@@ -64,32 +65,22 @@ class Agent:
         self._past = Usage()
         self._quick_exits = 0
         self._not_before_s = 0.0
-        self._stop = threading.Event()
-        self._thread: threading.Thread | None = None
-        self._error: Exception | None = None
+        self._ticker = Ticker(f"agent of {platform.name}", self.step, lambda: settings.step_s, clock)
 
     # -- for the demo and for tests, from any thread ---------------------------------------------------------------
 
     def start(self) -> None:
-        self._thread = threading.Thread(target=self._run, name=f"agent of {self._platform.name}", daemon=True)
-        self._thread.start()
+        self._ticker.start()
 
     def stop(self) -> None:
         """SIGTERM to all, wait up to the stop timeout, SIGKILL to what is left; no process and no zombie remains.
 
         Raises what ended the agent's thread before its time, if anything did.
         """
-        self._stop.set()
-        if self._thread is not None:
-            self._thread.join()
-        give_up_at_s = self._clock.now() + self._settings.stop_timeout_s + UNKILLABLE_S
-        while self._step(self._end_all):
-            if self._clock.now() >= give_up_at_s:
-                pids = [worker.pid for worker in self.workers()]
-                raise TidegateError(f"workers {pids} of {self._platform.name} outlived SIGKILL; end them by hand")
-            self._clock.wait(threading.Event(), self._settings.step_s)
-        if self._error is not None:
-            raise self._error
+        try:
+            self._ticker.stop()
+        finally:
+            self._end_workers()
 
     def workers(self) -> tuple[WorkerView, ...]:
         """Every worker that is pending, running or stopping, oldest first."""
@@ -135,13 +126,6 @@ class Agent:
 
     # -- the agent's thread ----------------------------------------------------------------------------------------
 
-    def _run(self) -> None:
-        try:
-            while not self._clock.wait(self._stop, self._settings.step_s):
-                self.step()
-        except Exception as error:  # noqa: BLE001 - kept for stop() to raise: a dead agent must not go unnoticed
-            self._error = error
-
     def _step(self, what: Callable[[float], None]) -> bool:
         """Do `what` under the lock, show the outcome, then tell it outside the lock; true while workers remain."""
         with self._lock:
@@ -183,6 +167,14 @@ class Agent:
         if worker_id in wanted.doomed:
             return "spot interruption" if worker.interrupt_at_s is not None else "terminated"
         return "scale-in" if worker.revision == wanted.revision else "deployment"
+
+    def _end_workers(self) -> None:
+        give_up_at_s = self._clock.now() + self._settings.stop_timeout_s + UNKILLABLE_S
+        while self._step(self._end_all):
+            if self._clock.now() >= give_up_at_s:
+                pids = [worker.pid for worker in self.workers()]
+                raise TidegateError(f"workers {pids} of {self._platform.name} outlived SIGKILL; end them by hand")
+            self._clock.wait(threading.Event(), self._settings.step_s)
 
     def _end_all(self, now_s: float) -> None:
         for worker in list(self._workers.values()):

@@ -47,7 +47,8 @@ def plan(wanted: Wanted, workers: Sequence[WorkerView]) -> Plan:
 
 
 def _newest_first(workers: Iterable[WorkerView]) -> list[WorkerView]:
-    return sorted(workers, key=lambda worker: (worker.phase is Phase.RUNNING, -worker.since_s, worker.worker_id))
+    """Pending before running, then the latest to enter its phase; of equals the last of `workers`."""
+    return sorted(reversed([*workers]), key=lambda worker: (worker.phase is Phase.RUNNING, -worker.since_s))
 
 
 def _in_phase(workers: Iterable[WorkerView], phase: Phase) -> list[WorkerView]:
