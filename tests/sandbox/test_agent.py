@@ -121,6 +121,15 @@ def test_a_killed_worker_is_replaced_and_shown_as_killed_by_a_test() -> None:
     assert world.log.of(EventKind.BACKING_OFF) == []
 
 
+def test_killing_a_worker_that_is_still_pending_cancels_it() -> None:
+    world = World(1)
+    world.step()
+    world.agent.kill("w1")
+    world.step()
+    assert world.phases() == {"w2": Phase.PENDING}
+    assert [event.worker_id for event in world.log.of(EventKind.CANCELLED)] == ["w1"]
+
+
 def test_killing_a_worker_that_is_not_there_is_a_key_error() -> None:
     with pytest.raises(KeyError):
         World(0).agent.kill("w1")

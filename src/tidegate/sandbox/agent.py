@@ -98,9 +98,15 @@ class Agent:
             return sum((worker.usage(now_s) for worker in self._workers.values()), self._past)
 
     def kill(self, worker_id: str) -> None:
-        """kill -9, as a test does it. Raises KeyError when there is no such worker."""
+        """kill -9, as a test does it; a pending worker has no process and is cancelled.
+
+        Raises KeyError when there is no such worker.
+        """
         with self._lock:
-            self._workers[worker_id].kill("test")
+            if self._workers[worker_id].phase is Phase.PENDING:
+                self._cancel(worker_id)
+            else:
+                self._workers[worker_id].kill("test")
 
     def interrupt_spot(self, worker_id: str, notice_s: float = 120.0) -> None:
         """Serve the spot notice now and terminate the worker `notice_s` later. Raises KeyError as `kill` does."""

@@ -23,6 +23,8 @@ from tidegate.sandbox.platform.ecs import EcsService, TruthfulEcs
 
 __all__ = ["Cloud"]
 
+_REQUEST_LOG = logging.getLogger("werkzeug")
+
 
 class Cloud:
     """Start it, or use it as a context manager; everything in it is gone after `stop()`.
@@ -35,6 +37,7 @@ class Cloud:
     def __init__(self, region: str = "eu-west-1") -> None:
         self.region = region
         self._server: ThreadedMotoServer | None = None
+        self._log_level = logging.NOTSET
 
     def __enter__(self) -> Self:
         self.start()
@@ -51,8 +54,9 @@ class Cloud:
             raise TidegateError("this process has a sandbox cloud already; stop that one first")
         ecs_backends.backend, autoscaling_backends.backend = TruthfulEcs, TruthfulAutoScaling
         self.reset()
-        # One line per request, and a traceback for each 500 that a client then retries.
-        logging.getLogger("werkzeug").setLevel(logging.CRITICAL)
+        # Otherwise one line per request, and a traceback for each 500 that a client then retries.
+        self._log_level = _REQUEST_LOG.level
+        _REQUEST_LOG.setLevel(logging.CRITICAL)
         self._server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
         self._server.start()
 
@@ -62,6 +66,7 @@ class Cloud:
             return
         self._server.stop()
         self._server = None
+        _REQUEST_LOG.setLevel(self._log_level)
         self.reset()
         ecs_backends.backend, autoscaling_backends.backend = EC2ContainerServiceBackend, AutoScalingBackend
         self._in_use.release()
@@ -109,25 +114,7 @@ class Cloud:
     def create_group(self, name: str, minimum: int, maximum: int, desired: int) -> AutoScalingGroup:
         """An Auto Scaling group with a launch configuration, in one zone."""
         backend = self._autoscaling()
-        backend.create_launch_configuration(
-            name=name,
-            image_id="ami-sandbox",
-            key_name=None,
-            kernel_id="",
-            ramdisk_id="",
-            security_groups=[],
-            user_data=None,
-            instance_type="m5.large",
-            instance_monitoring=False,
-            instance_profile_name=None,
-            spot_price=None,
-            ebs_optimized=False,
-            associate_public_ip_address=False,
-            block_device_mappings=[],
-            metadata_options=None,
-            classic_link_vpc_id=None,
-            classic_link_vpc_security_groups=None,
-        )
+        _create_launch_configuration(backend, name)
         backend.create_auto_scaling_group(
             name,
             availability_zones=[f"{self.region}a"],
@@ -168,3 +155,26 @@ class Cloud:
         if not isinstance(backend, TruthfulAutoScaling):
             raise TidegateError("the sandbox cloud is not started; call start() first")
         return backend
+
+
+def _create_launch_configuration(backend: TruthfulAutoScaling, name: str) -> None:
+    """The least that moto takes: nothing is ever launched from it."""
+    backend.create_launch_configuration(
+        name=name,
+        image_id="ami-sandbox",
+        key_name=None,
+        kernel_id="",
+        ramdisk_id="",
+        security_groups=[],
+        user_data=None,
+        instance_type="m5.large",
+        instance_monitoring=False,
+        instance_profile_name=None,
+        spot_price=None,
+        ebs_optimized=False,
+        associate_public_ip_address=False,
+        block_device_mappings=[],
+        metadata_options=None,
+        classic_link_vpc_id=None,
+        classic_link_vpc_security_groups=None,
+    )

@@ -34,7 +34,10 @@ def timestamp(at_s: float) -> str:
 
 
 class Notices:
-    """`desired` is the service's desired count, against which ECS checks protection."""
+    """`desired` is the service's desired count, against which ECS checks protection.
+
+    A worker that is not (or no longer) registered has no documents and no protection, and can be given none.
+    """
 
     def __init__(self, desired: Desired) -> None:
         self._desired = desired
@@ -67,17 +70,17 @@ class Notices:
             others = sum(entry.protected_until_s > now_s for key, entry in self._entries.items() if key != worker_id)
             if others + 1 > desired:
                 raise Blocked(f"{others + 1} protected tasks, {desired} desired")
-            self._entries[worker_id].protected_until_s = now_s + 60 * minutes
+            self._set_protection(worker_id, now_s + 60 * minutes)
 
     def unprotect(self, worker_id: str) -> None:
         with self._lock:
-            self._entries[worker_id].protected_until_s = 0.0
+            self._set_protection(worker_id, 0.0)
 
     def protected_until_s(self, worker_id: str, now_s: float) -> float | None:
         """None when it is not protected (any more)."""
         with self._lock:
-            until_s = self._entries[worker_id].protected_until_s
-            return until_s if until_s > now_s else None
+            entry = self._entries.get(worker_id)
+            return entry.protected_until_s if entry and entry.protected_until_s > now_s else None
 
     def protected(self, now_s: float) -> frozenset[str]:
         with self._lock:
@@ -86,7 +89,8 @@ class Notices:
     def issue_token(self, worker_id: str, ttl_s: int, now_s: float) -> str:
         token = uuid4().hex
         with self._lock:
-            self._entries[worker_id].tokens[token] = now_s + ttl_s
+            if worker_id in self._entries:
+                self._entries[worker_id].tokens[token] = now_s + ttl_s
         return token
 
     def token_holds(self, worker_id: str, token: str, now_s: float) -> bool:
@@ -110,6 +114,10 @@ class Notices:
 
     def target_lifecycle_state(self, worker_id: str, state: str) -> None:
         self._set(worker_id, "autoscaling/target-lifecycle-state", state)
+
+    def _set_protection(self, worker_id: str, until_s: float) -> None:
+        if worker_id in self._entries:
+            self._entries[worker_id].protected_until_s = until_s
 
     def _set(self, worker_id: str, path: str, document: Mapping[str, object] | str) -> None:
         with self._lock:

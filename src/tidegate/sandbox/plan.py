@@ -48,7 +48,8 @@ def plan(wanted: Wanted, workers: Sequence[WorkerView]) -> Plan:
 
 def _newest_first(workers: Iterable[WorkerView]) -> list[WorkerView]:
     """Pending before running, then the latest to enter its phase; of equals the last of `workers`."""
-    return sorted(reversed([*workers]), key=lambda worker: (worker.phase is Phase.RUNNING, -worker.since_s))
+    last_first = [*workers][::-1]
+    return sorted(last_first, key=lambda worker: (worker.phase is Phase.RUNNING, -worker.since_s))
 
 
 def _in_phase(workers: Iterable[WorkerView], phase: Phase) -> list[WorkerView]:
