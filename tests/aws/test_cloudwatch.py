@@ -141,8 +141,11 @@ def test_queues_of_several_regions_are_asked_each_in_its_own(clients: AwsClients
 
 def test_pages_are_put_together_and_the_newest_point_wins_in_whatever_order_they_come(clients: AwsClients) -> None:
     pages: list[dict[str, Any]] = [
-        {"MetricDataResults": [result(0, "PartialData", [(NOON_S - 180, 3.0)])], "NextToken": "more"},
-        {"MetricDataResults": [result(0, points=[(NOON_S - 60, 1.0), (NOON_S - 120, 2.0)]), result(1)]},
+        {
+            "MetricDataResults": [result(0, "PartialData", [(NOON_S - 120, 2.0), (NOON_S - 60, 1.0)])],
+            "NextToken": "more",
+        },
+        {"MetricDataResults": [result(0, points=[(NOON_S - 180, 3.0)]), result(1)]},
     ]
     readings = answered(clients, pages, [AGE, SENT])
     assert readings[AGE] == Reading(1.0, NOON_S)

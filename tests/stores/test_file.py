@@ -62,6 +62,21 @@ async def test_a_writer_that_died_half_way_leaves_what_was_there(tmp_path: Path,
     assert store.save("mail", PoolState(desired=4), 1) == 2
 
 
+def test_a_save_that_fails_before_the_last_step_changes_nothing(
+    store: FileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store.save("mail", PoolState(desired=3), 0)
+
+    def fail(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as broken:
+        broken.setattr(Path, "replace", fail)
+        with pytest.raises(Unreachable, match="No space left on device; check the directory and its disk"):
+            store.save("mail", PoolState(desired=4), 1)
+    assert store.load("mail") == StoredState(PoolState(desired=3), 1)
+
+
 async def test_expired_reports_are_removed_from_the_disk(tmp_path: Path, store: FileStore) -> None:
     await store.put("mail", report("i-1"), 1000.0)
     await store.put("mail", report("i-2"), 1010.0)
