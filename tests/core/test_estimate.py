@@ -99,6 +99,13 @@ def test_the_head_arrived_when_arrivals_passed_the_starts(
     assert estimate.head_age_s(samples, signals(queue(waiting, age_s=age_s))) == expected
 
 
+def test_an_age_from_before_the_queue_was_empty_is_that_of_a_message_long_gone() -> None:
+    samples = (Sample(NOW_S - 70, 0, 50, 50), Sample(NOW_S - 30, 60, 0, 0), Sample(NOW_S, 100, 40, 40))
+    assert estimate.head_age_s(samples, signals(queue(40, age_s=90))) == estimate.Estimate(30.0, "counts")
+    never_empty = (Sample(NOW_S - 70, 0, 50, 50), Sample(NOW_S - 30, 60, 1, 1), Sample(NOW_S, 100, 40, 40))
+    assert estimate.head_age_s(never_empty, signals(queue(40, age_s=90))) == estimate.Estimate(90, "cloudwatch")
+
+
 def test_the_measured_service_time_replaces_the_hint_without_a_jump() -> None:
     known: ServiceTime | None = None
     means = []

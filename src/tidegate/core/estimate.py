@@ -94,8 +94,8 @@ def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:
     """How long the oldest waiting message has waited.
 
     Served in order, the oldest one arrived when the cumulative arrivals passed the cumulative starts, that is
-    arrivals so far less what waits now. A fresh ApproximateAgeOfOldestMessage outranks a lower estimate: standard
-    queues are not served in order.
+    arrivals so far less what waits now. A fresh ApproximateAgeOfOldestMessage outranks a lower estimate (standard
+    queues are not served in order), unless the queue was seen empty since: then that message is gone.
     """
     last = samples[-1]
     if last.waiting <= 0:
@@ -104,9 +104,10 @@ def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:
     before = [sample for sample in samples if sample.arrived <= started]
     arrived_at_s = before[-1].at_s if before else samples[0].at_s
     reckoned = last.at_s - arrived_at_s
-    if signals.age_s is not None and signals.age_s > reckoned:
-        return Estimate(signals.age_s, "cloudwatch")
-    return Estimate(reckoned, "counts")
+    if signals.age_s is None or signals.age_at_s is None or signals.age_s <= reckoned:
+        return Estimate(reckoned, "counts")
+    emptied = any(sample.waiting <= 0 for sample in samples if sample.at_s >= signals.age_at_s)
+    return Estimate(reckoned, "counts") if emptied else Estimate(signals.age_s, "cloudwatch")
 
 
 def learn_service_time(known: ServiceTime | None, fleet: FleetSignals | None, elapsed_s: float) -> ServiceTime | None:

@@ -54,7 +54,8 @@ class Signals:
     """All that the later steps use, each with how far it can be trusted.
 
     `waiting`, `in_flight`, `delayed` are sums over the queues that could be read; `counts` is the worst of them.
-    `age_s`, `sent_per_s`, `deleted_per_s` are None unless fresh. `fleet` is None when no worker reports.
+    `age_s` (and the time it speaks of, `age_at_s`), `sent_per_s` and `deleted_per_s` are None unless fresh. `fleet` is
+    None when no worker reports.
     """
 
     counts: Freshness
@@ -62,6 +63,7 @@ class Signals:
     in_flight: float
     delayed: float
     age_s: float | None
+    age_at_s: float | None
     sent_per_s: float | None
     deleted_per_s: float | None
     fleet_state: Freshness
@@ -96,12 +98,14 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         for reading in (queue.visible, queue.in_flight, queue.delayed)
     ]
     fleet_state, fleet = read_fleet(pool, state, seen)
+    age = _oldest((queue.age_s for queue in seen.queues), seen.now_s)
     return Signals(
         counts=_worst(counts),
         waiting=_known(queue.visible for queue in seen.queues),
         in_flight=_known(queue.in_flight for queue in seen.queues),
         delayed=_known(queue.delayed for queue in seen.queues),
-        age_s=_oldest((queue.age_s for queue in seen.queues), seen.now_s),
+        age_s=age.value if age else None,
+        age_at_s=age.taken_at_s if age else None,
         sent_per_s=_total([queue.sent_per_s for queue in seen.queues], seen.now_s),
         deleted_per_s=_total([queue.deleted_per_s for queue in seen.queues], seen.now_s),
         fleet_state=fleet_state,
@@ -152,9 +156,9 @@ def _known(readings: Iterable[Reading]) -> float:
     return sum(reading.value for reading in readings if reading.absence is None and reading.value is not None)
 
 
-def _oldest(readings: Iterable[Reading], now_s: float) -> float | None:
-    fresh = [r.value for r in readings if classify(r, now_s, METRIC_MAX_AGE_S) is Freshness.FRESH]
-    return max((value for value in fresh if value is not None), default=None)
+def _oldest(readings: Iterable[Reading], now_s: float) -> Reading | None:
+    fresh = [r for r in readings if classify(r, now_s, METRIC_MAX_AGE_S) is Freshness.FRESH]
+    return max(fresh, key=lambda r: r.value or 0.0, default=None)
 
 
 def _total(readings: list[Reading], now_s: float) -> float | None:

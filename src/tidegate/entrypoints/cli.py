@@ -197,6 +197,11 @@ def work(
     log_level: LogLevel = "info",
 ) -> None:
     """Run a handler on a queue's messages until SIGTERM; each option also reads TIDEGATE_WORKER_<NAME>."""
+    import signal
+
+    # Told to stop before it can even drain: nothing was received yet. As process 1 of a container it would otherwise
+    # not hear SIGTERM at all until the SDK's own handlers are in place.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
     from tidegate.entrypoints.logs import make_logger
     from tidegate.entrypoints.worker import run_worker
 

@@ -125,6 +125,8 @@ max_workers = {settings.max_workers}
 slots_per_worker = {settings.slots}
 utilization = 0.7
 hold = "{settings.hold_s:g}s"
+service_time_hint = "{settings.service_time_s:g}s"
+start_up_hint = "{settings.start_up_s:g}s"
 stop_timeout = "{settings.stop_timeout_s:g}s"
 """)
 

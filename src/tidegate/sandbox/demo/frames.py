@@ -61,6 +61,10 @@ class History:
         self.peak_workers = max(self.peak_workers, frame.running)
         return frame
 
+    def begin(self) -> None:
+        """Forget the time before the traffic."""
+        self.frames.clear()
+
     def series(self, name: str, width: int) -> list[float]:
         """`name` of the frames, thinned to `width` points by taking the largest of each stretch."""
         values = [float(getattr(frame, name)) for frame in self.frames]

@@ -21,6 +21,8 @@ from tidegate.sandbox.demo.verdict import Verdict, reach_verdict
 __all__ = ["Demo", "Outcome", "Scene"]
 
 STEP_S = 0.25
+READY_LIMIT_S = 20.0
+"""Begin anyway after this long: a controller that can't decide must show, not hang."""
 
 
 class Scene:
@@ -78,17 +80,28 @@ class Demo:
         return list(send_times(load_trace(settings.trace, settings.speed), settings.length_s, rng))
 
     def _play(self, scene: Scene, traffic: Traffic) -> None:
+        """Traffic starts when the house is as a user's would be: the minimum of workers up, the controller ticking."""
+        opened_s = self._clock.now()
+        while not self._ready(scene, opened_s):
+            self._step(scene, opened_s)
         began_s = self._clock.now()
+        scene.history.begin()
         traffic.start()
         try:
-            never = threading.Event()
             while not self._over(scene, traffic, began_s):
-                self._clock.wait(never, STEP_S)
-                self._look(scene, began_s)
+                self._step(scene, began_s)
         finally:
             traffic.stop()
         if traffic.error is not None:
             self._faults.append(f"traffic: {traffic.error}")
+
+    def _ready(self, scene: Scene, opened_s: float) -> bool:
+        up = scene.history.frames and scene.frame.running >= self._settings.min_workers and scene.log.decisions > 0
+        return bool(up) or self._clock.now() - opened_s > self._settings.start_up_s + READY_LIMIT_S
+
+    def _step(self, scene: Scene, began_s: float) -> None:
+        self._clock.wait(threading.Event(), STEP_S)
+        self._look(scene, began_s)
 
     def _look(self, scene: Scene, began_s: float) -> None:
         scene.fresh = scene.log.read()

@@ -1,5 +1,6 @@
 """The demo's outcome in numbers: the keys of `--json`."""
 
+import signal
 from dataclasses import dataclass
 
 from tidegate.sandbox.agent import Agent
@@ -52,7 +53,8 @@ def reach_verdict(
     killed_pids = {e.pid for e in cast.agent.events() if e.killed_by == "test" and e.pid is not None}
     runs = read_journals(cast.journals)
     messages = reckon(sent_at_s, deleted, runs, killed_pids, cast.settings.target_wait_s)
-    errors = [*faults, *errors_in(sorted(cast.logs.glob("*.jsonl"))), *_bad_exits(cast.agent)]
+    began = {run.pid for run in runs}
+    errors = [*faults, *errors_in(sorted(cast.logs.glob("*.jsonl"))), *_bad_exits(cast.agent, began)]
     log.read()
     verdict = Verdict(
         sent=messages.sent,
@@ -76,11 +78,18 @@ def reach_verdict(
     return verdict, messages, errors
 
 
-def _bad_exits(agent: Agent) -> list[str]:
-    """Workers that ended with another code than 0 and were not killed by a test."""
+def _bad_exits(agent: Agent, began: set[int]) -> list[str]:
+    """Workers that ended with another code than 0 and were not killed by a test.
+
+    SIGTERM may also meet an interpreter that is still starting and knows no handlers yet; nothing was received then.
+    """
+    while_starting = -signal.SIGTERM
     return [
         f"worker {event.worker_id} exited with {event.exit_code}"
         + (f" (killed by {event.killed_by})" if event.killed_by else "")
         for event in agent.events()
-        if event.kind is EventKind.STOPPED and event.exit_code not in (0, None) and event.killed_by != "test"
+        if event.kind is EventKind.STOPPED
+        and event.exit_code not in (0, None)
+        and event.killed_by != "test"
+        and not (event.exit_code == while_starting and event.pid not in began)
     ]

@@ -1,0 +1,165 @@
+"""The whole thing for real: endpoint, API server, agent, controller and worker processes, and a ledger that judges.
+
+Each demo here is short; `make soak` runs the long ones.
+"""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.integration.processes import children_of, wait_for_children, wait_until_gone
+from tidegate.entrypoints.clock import SystemClock
+from tidegate.sandbox.demo.run import Demo, Outcome, Scene
+from tidegate.sandbox.demo.settings import DemoSettings
+from tidegate.sandbox.platform import Phase
+
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(150)]
+
+SHORT = replace(DemoSettings(), length_s=24.0, start_up_s=2.0, hold_s=5.0, tick_s=1.0, heartbeat_s=1.0, poll_wait_s=2)
+TIDEGATE = [sys.executable, "-m", "tidegate"]
+
+
+def play(settings: DemoSettings, on_step: Callable[[Scene], None] = lambda scene: None) -> Outcome:
+    return Demo(settings, SystemClock(), on_step).run()
+
+
+def assert_nothing_lost(outcome: Outcome) -> None:
+    assert outcome.messages.lost_ids == ()
+    assert outcome.verdict.interrupted == 0
+    assert outcome.verdict.completed == outcome.verdict.sent > 200
+
+
+def test_a_spike_is_met_with_more_workers_and_then_fewer_and_nothing_is_lost_or_done_twice() -> None:
+    outcome = play(replace(SHORT, length_s=30.0))
+    verdict = outcome.verdict
+    assert_nothing_lost(outcome)
+    assert outcome.errors == []
+    assert verdict.duplicates == 0
+    assert verdict.late_share <= 0.10
+    assert verdict.peak_workers >= 4
+    assert verdict.final_workers <= 2
+    assert verdict.scale_outs >= 1
+    assert verdict.scale_ins >= 1
+    assert children_of(os.getpid()) == []
+
+
+def test_a_worker_killed_with_9_in_mid_demo_loses_nothing_and_its_messages_are_shown_as_killed() -> None:
+    killed: list[str] = []
+
+    def kill_one_under_load(scene: Scene) -> None:
+        running = [worker for worker in scene.cast.agent.workers() if worker.phase is Phase.RUNNING]
+        if not killed and len(running) >= 2 and scene.frame.backlog > 20:
+            killed.append(running[0].worker_id)
+            scene.cast.agent.kill(running[0].worker_id)
+
+    outcome = play(SHORT, kill_one_under_load)
+    assert len(killed) == 1
+    assert_nothing_lost(outcome)
+    assert outcome.verdict.killed >= 1
+    assert outcome.errors == []
+
+
+def test_a_controller_stopped_and_started_again_goes_on_where_it_was_and_loses_nothing() -> None:
+    stopped_at: list[float] = []
+    back: list[float] = []
+
+    def restart(scene: Scene) -> None:
+        at_s = scene.frame.at_s
+        if not stopped_at and at_s > 9:
+            stopped_at.append(at_s)
+            scene.cast.stop_controller()
+            assert scene.cast.controller_exit == 0
+        if stopped_at and not back and at_s > stopped_at[0] + 4:
+            back.append(at_s)
+            scene.cast.start_controller()
+
+    outcome = play(SHORT, restart)
+    assert back
+    assert_nothing_lost(outcome)
+    assert outcome.errors == []
+    assert outcome.verdict.final_workers <= 4
+
+
+def test_an_auto_scaling_group_is_driven_the_same_way() -> None:
+    outcome = play(replace(SHORT, capacity="asg", length_s=18.0))
+    assert_nothing_lost(outcome)
+    assert outcome.errors == []
+    assert outcome.verdict.peak_workers >= 3
+
+
+def start_demo(*args: str, cwd: Path) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [*TIDEGATE, "demo", "--headless", "--for", "60s", "--start-up", "500ms", *args],
+        cwd=cwd,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+
+
+def until_workers_run(demo: subprocess.Popen[str]) -> list[int]:
+    """The children of the demo, once its controller and its first worker are there."""
+    return wait_for_children(demo.pid, at_least=2, within_s=40.0)
+
+
+def test_a_demo_killed_with_9_leaves_no_process_after_5_seconds(tmp_path: Path) -> None:
+    demo = start_demo(cwd=tmp_path)
+    children = until_workers_run(demo)
+    demo.kill()
+    demo.communicate()
+    assert wait_until_gone(children, within_s=5.0) == []
+
+
+def test_ctrl_c_ends_a_demo_and_everything_in_it(tmp_path: Path) -> None:
+    demo = start_demo(cwd=tmp_path)
+    children = until_workers_run(demo)
+    demo.send_signal(signal.SIGINT)
+    out, _ = demo.communicate(timeout=60)
+    assert wait_until_gone(children, within_s=1.0) == []
+    assert demo.returncode == 130
+    assert "Traceback" not in out
+
+
+@pytest.mark.parametrize(
+    ("args", "says"),
+    [
+        (("--trace", "none.csv"), "--trace = 'none.csv': can't be read"),
+        (("--speed", "2"), "--speed = 2.0: there is no trace to speed up; give --trace FILE too"),
+        (("--for", "soon"), "--for = 'soon'"),
+        (("--json", "nowhere/out.json"), "--json = 'nowhere/out.json': its directory does not exist"),
+    ],
+)
+def test_a_wrong_option_is_one_clear_line_and_exit_code_2(args: tuple[str, ...], says: str, tmp_path: Path) -> None:
+    done = subprocess.run([*TIDEGATE, "demo", *args], cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert says in done.stderr
+    assert "Traceback" not in done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
+
+
+KEYS = [
+    "sent", "completed", "lost", "duplicates", "interrupted", "late_share", "wait_p50_s", "wait_p99_s", "worker_seconds",
+    "peak_workers", "final_workers", "scale_outs", "scale_ins", "decisions", "errors",
+]  # fmt: skip
+
+
+def test_the_json_verdict_has_its_keys_and_the_terminal_table_too(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    done = subprocess.run(
+        [*TIDEGATE, "demo", "--headless", "--for", "3s", "--start-up", "500ms", "--json", str(path)],
+        capture_output=True,
+        text=True,
+        timeout=90,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    verdict = json.loads(path.read_text())
+    assert set(KEYS) <= set(verdict)
+    assert all(key in done.stdout for key in KEYS)
+    assert "nothing lost, nobody interrupted" in done.stdout
