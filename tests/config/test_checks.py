@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.config.trees import GONE, PLAIN, WINDOW, Tree, changed, faults, two, warnings
-from tidegate.config import assemble
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tidegate.toml"
 ARN = "arn:aws:sqs:eu-central-1:123456789012:orders"
@@ -111,6 +110,9 @@ def test_a_pool_that_contradicts_itself_is_refused(
         {"schedule": [{**WINDOW, "min_workers": 60, "max_workers": 80}]},
         {"min_workers": 5, "schedule": [{**WINDOW, "min_workers": 0, "max_workers": 4}]},
         {"max_slots": 40, "schedule": [{**WINDOW, "min_workers": 10}]},
+        {"schedule": [{**WINDOW, "min_workers": 50}]},
+        {"min_workers": 5, "schedule": [{**WINDOW, "max_workers": 5}]},
+        {"schedule": [{**WINDOW, "min_workers": 8}, {**LATE, "max_workers": 8}]},
         # the same limits as in a row above, in windows that never meet
         {"schedule": [{**WINDOW, "min_workers": 9}, {**NIGHT, "max_workers": 8}]},
         # and in windows that meet, where the highest maximum is high enough
@@ -264,7 +266,47 @@ def test_one_setting_that_cannot_be_read_is_one_fault_and_makes_no_others(at: tu
     assert len(faults(tree)) == 1
 
 
-def test_a_fault_that_rests_on_an_unreadable_setting_waits_until_that_is_mended() -> None:
-    (fault,) = faults(changed({"min_workers": 60, "max_workers": "fifty"}))
-    assert fault.setting == "pools.orders.max_workers"
-    assert assemble(changed({"min_workers": 50, "max_workers": 50}), {}).settings.pools["orders"].max_workers == 50
+SAME_GROUP: dict[str, Any] = {"ecs": GONE, "asg": "g"}
+
+
+@pytest.mark.parametrize(
+    ("tree", "broken"),
+    [
+        (changed({"min_workers": 60}), "max_workers"),
+        (changed({"max_slots": 3}), "slots_per_worker"),
+        (changed({"max_slots": 39, "min_workers": 10}), "min_workers"),
+        (changed({"lease_heartbeat": 90, "visibility_timeout": 60}), "visibility_timeout"),
+        (changed({"schedule": [{**WINDOW, "min_workers": 51}]}), "max_workers"),
+        (changed({"min_workers": 5, "schedule": [{**WINDOW, "max_workers": 4}]}), "min_workers"),
+        (changed({"max_slots": 39, "schedule": [{**WINDOW, "min_workers": 10}]}), "max_slots"),
+        (changed({"max_slots": 39, "schedule": [{**WINDOW, "min_workers": 10}]}), "slots_per_worker"),
+        (changed({".state_dir": "state"}), ".table"),
+        (two({"queue": "orders"}), ".region"),
+        (two({"queue": "orders"}), "queue"),
+        (two({"ecs": {"cluster": "prod", "service": "orders"}}), "ecs"),
+        (two({"ecs": {"cluster": "prod", "service": "orders"}}), "pools.returns.ecs.cluster"),
+        (two(SAME_GROUP, SAME_GROUP), "asg"),
+    ],
+)
+def test_a_fault_that_rests_on_an_unreadable_setting_waits_until_that_is_mended(tree: Tree, broken: str) -> None:
+    said = faults(tree)
+    (only,) = faults(changed({broken: [[]]}, tree))
+    assert only.setting == (broken.removeprefix(".") if "." in broken else f"pools.orders.{broken}")
+    assert only not in said
+
+
+def test_two_windows_are_not_compared_while_one_of_them_is_unreadable() -> None:
+    """`start` of the second is one that would meet the first if its stand-in were taken at its word."""
+    tree = changed({"schedule": [{**WINDOW, "min_workers": 9}, {**NIGHT, "max_workers": 8, "start": "soon"}]})
+    (fault,) = faults(tree)
+    assert fault.setting == "pools.orders.schedule[1].start"
+
+
+def test_a_window_is_not_judged_by_a_limit_of_its_own_that_is_unreadable() -> None:
+    (fault,) = faults(changed({"schedule": [{**WINDOW, "min_workers": 60, "max_workers": "eighty"}]}))
+    assert fault.setting == "pools.orders.schedule[0].max_workers"
+
+
+def test_a_service_and_a_group_of_one_name_are_two_things() -> None:
+    assert warnings(two({"ecs": GONE, "asg": "orders"})) == ()
+    assert warnings(two({}, {"ecs": GONE, "asg": "orders"})) == ()

@@ -83,6 +83,11 @@ def test_a_minimum_above_another_windows_maximum_is_cut_to_it_if_validation_was_
     assert limits(settings, datetime(2024, 6, 3, 12, tzinfo=UTC).timestamp())[:2] == (3, 3)
 
 
+def test_a_start_and_an_end_at_the_same_instant_begin_a_new_window() -> None:
+    monday = datetime(2024, 6, 3, 8, tzinfo=UTC).timestamp()
+    assert holds("0 8 * * *", "0 8 * * MON", "UTC", monday)
+
+
 @pytest.mark.parametrize(
     ("now_s", "is_open"),
     [

@@ -87,34 +87,31 @@ def _lease(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
     place, among = (*at, "lease_heartbeat"), ((*at, "visibility_timeout"),)
     if lease is None:
         fix = "set visibility_timeout to the queue's, or remove lease_heartbeat"
-        yield Finding(place, _text(every), "can't be checked without visibility_timeout", fix, among, warning=True)
+        yield Finding(place, _text(every), "can't be checked without visibility_timeout", fix, warning=True)
     elif every >= lease:
         problem = f"is not shorter than visibility_timeout = {_text(lease)}: leases lapse before they are extended"
         yield Finding(place, _text(every), problem, f"set it to {_text(lease / 3)} or less", among)
     elif every > lease / 2:
         problem = f"is more than half of visibility_timeout = {_text(lease)}: one failed extension loses the lease"
-        yield Finding(place, _text(every), problem, f"set it to {_text(lease / 3)} or less", among, warning=True)
+        yield Finding(place, _text(every), problem, f"set it to {_text(lease / 3)} or less", warning=True)
 
 
 def _start_up(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
     start_up = pool.start_up_hint_s
     if start_up is None:
         return
-    among: tuple[At, ...] = ((*at, "start_up_hint"),)
     if pool.hold_s < start_up:
         problem = (
             f"is shorter than start_up_hint = {_text(start_up)}: workers are taken away sooner than new ones can come"
         )
-        yield Finding(
-            (*at, "hold"), _text(pool.hold_s), problem, f"set it to {_text(start_up)} or more", among, warning=True
-        )
+        yield Finding((*at, "hold"), _text(pool.hold_s), problem, f"set it to {_text(start_up)} or more", warning=True)
     if pool.target_wait_s < start_up:
         problem = (
             f"is shorter than start_up_hint = {_text(start_up)}: "
             "a burst above the capacity that stands ready will be late, whatever the controller does"
         )
         fix = "keep spare capacity with min_workers or a lower utilization, start workers faster, or raise the target"
-        yield Finding((*at, "target_wait"), _text(pool.target_wait_s), problem, fix, among, warning=True)
+        yield Finding((*at, "target_wait"), _text(pool.target_wait_s), problem, fix, warning=True)
 
 
 def _times(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
@@ -122,13 +119,12 @@ def _times(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
     if tick > target:
         problem = f"is shorter than tick = {_text(tick)}: messages can be late before the controller has looked"
         fix = f"set tick to {_text(target / 2)} or less"
-        yield Finding((*at, "target_wait"), _text(target), problem, fix, (("tick",),), warning=True)
+        yield Finding((*at, "target_wait"), _text(target), problem, fix, warning=True)
     service = pool.service_time_hint_s
     if service is not None and pool.stop_timeout_s < service:
         problem = f"is shorter than service_time_hint = {_text(service)}: scale-in and deployments interrupt handlers"
         fix = f"set it (and the platform's) to more than {_text(service)}"
-        place, among = (*at, "stop_timeout"), ((*at, "service_time_hint"),)
-        yield Finding(place, _text(pool.stop_timeout_s), problem, fix, among, warning=True)
+        yield Finding((*at, "stop_timeout"), _text(pool.stop_timeout_s), problem, fix, warning=True)
 
 
 def _text(seconds: float) -> str:

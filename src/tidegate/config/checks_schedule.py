@@ -36,8 +36,7 @@ def _name(here: At, window: Window, earlier: tuple[Window, ...], at: At) -> Iter
         yield Finding((*here, "name"), window.name, problem, "give each window its own name", ((*at, "schedule"),))
     if window.min_workers is None and window.max_workers is None:
         fix = "set min_workers or max_workers in it, or remove it"
-        among = ((*here, "min_workers"), (*here, "max_workers"))
-        yield Finding((*here, "name"), window.name, "changes neither limit", fix, among, warning=True)
+        yield Finding((*here, "name"), window.name, "changes neither limit", fix, warning=True)
 
 
 def _limits(here: At, window: Window, at: At, pool: PoolSettings) -> Iterator[Finding]:

@@ -32,7 +32,11 @@ HIDDEN = Words("value not shown")
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A fault or a warning. `among` are the other settings it rests on: if one of those is wrong, it means nothing."""
+    """A fault or a warning.
+
+    `among` are the other settings that a fault rests on: if one of those is wrong itself, it means nothing. A warning
+    needs none: warnings are only shown where there is no fault.
+    """
 
     at: At
     value: object
