@@ -7,6 +7,7 @@ from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession, get_session
 
 from tidegate.aws.errors import calling
+from tidegate.aws.region import default_region
 from tidegate.errors import Invalid
 
 __all__ = ["QUICK_CONFIG", "open_client", "poll_config", "session"]
@@ -36,7 +37,7 @@ def poll_config(wait_s: int) -> AioConfig:
 
 
 def session() -> AioSession:
-    """Credentials, Region and endpoints come from where boto3 finds them."""
+    """Credentials and endpoints come from where boto3 finds them, the Region from AWS_REGION first."""
     return get_session()
 
 
@@ -44,6 +45,7 @@ async def open_client(
     stack: AsyncExitStack, session: AioSession, service: str, region: str | None, config: AioConfig
 ) -> Any:
     """A client that `stack` closes. Raises Invalid when there is no Region or the endpoint is no URL."""
+    region = region or default_region()
     operation, where = f"{service}:client", region or "the default Region"
     with calling(operation, where):
         try:

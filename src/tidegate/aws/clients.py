@@ -11,6 +11,7 @@ import boto3
 from botocore.config import Config
 
 from tidegate.aws.errors import calling
+from tidegate.aws.region import default_region
 from tidegate.errors import Invalid
 
 if TYPE_CHECKING:
@@ -61,14 +62,15 @@ def longest_call_s(config: Config) -> float:
 class AwsClients:
     """Makes each client once per service and Region, and hands the same one to every thread.
 
-    Region and endpoints left out come from where boto3 finds them: AWS_REGION, AWS_ENDPOINT_URL,
-    AWS_ENDPOINT_URL_SQS, the profile. Every method raises Invalid when there is no Region or the endpoint is no URL.
+    Region and endpoints left out come from AWS_REGION and where boto3 finds them: AWS_DEFAULT_REGION,
+    AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_SQS, the profile. Every method raises Invalid when there is no Region or the
+    endpoint is no URL.
     """
 
     def __init__(
         self, region: str | None = None, endpoint_url: str | None = None, session: boto3.Session | None = None
     ) -> None:
-        self._region = region
+        self._region = region or default_region()
         self._endpoint_url = endpoint_url
         self._session = session
         self._clients: dict[tuple[str, str | None], Any] = {}
