@@ -1,6 +1,7 @@
 """The stored shapes come back from JSON as they went in, and anything else is refused."""
 
 import json
+import math
 
 import pytest
 
@@ -25,10 +26,17 @@ def test_a_state_comes_back_as_it_went_in(state: PoolState) -> None:
     assert from_json(PoolState, to_json(state)) == state
 
 
+@pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
+def test_a_number_that_json_has_not_is_refused_when_it_is_written(value: float) -> None:
+    with pytest.raises(ValueError, match="not JSON compliant"):
+        to_json(PoolState(start_ups_s=(value,)))
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [
         ("{", "not JSON"),
+        ('{"samples": [], "start_ups_s": [NaN]}', "NaN is no number of JSON"),
         ("[1]", "PoolState"),
         (json.dumps({"schema": 2}), "schema 2, this tidegate reads schema 1"),
         (json.dumps({"schema": 1, "needs": "many"}), "needs"),

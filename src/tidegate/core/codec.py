@@ -23,9 +23,16 @@ def _adapter(kind: type) -> TypeAdapter[Any]:
     return _adapters[kind]
 
 
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no number of JSON")
+
+
 def to_json(value: object) -> str:
-    """One line of JSON for any value of `core.model`."""
-    return _adapter(type(value)).dump_json(value).decode()
+    """One line of JSON for any value of `core.model`.
+
+    Raises ValueError for NaN and infinities: JSON has none, and what is written must be readable again.
+    """
+    return json.dumps(_adapter(type(value)).dump_python(value, mode="json"), allow_nan=False, separators=(",", ":"))
 
 
 def from_json(kind: type[T], text: str) -> T:
@@ -34,7 +41,7 @@ def from_json(kind: type[T], text: str) -> T:
     Raises StateUnreadable when the text is not JSON, does not fit `kind`, or carries another schema version.
     """
     try:
-        data: Any = json.loads(text)
+        data: Any = json.loads(text, parse_constant=_refuse)
     except ValueError as error:
         raise StateUnreadable(kind.__name__, f"not JSON ({error})") from error
     version = data.get("schema", SCHEMA) if isinstance(data, dict) else SCHEMA

@@ -17,8 +17,8 @@ __all__ = ["LiveView", "bars"]
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _CHART_ROWS = 3
-_CHART_WIDTH = 50
 _DECISIONS = 6
+_LABEL_WIDTH = 13
 
 
 def bars(values: Sequence[float], rows: int, most: float) -> list[str]:
@@ -36,7 +36,13 @@ class LiveView:
 
     def __init__(self, settings: DemoSettings, console: Console) -> None:
         self._settings = settings
+        self._console = console
         self._live = Live(console=console, screen=True, auto_refresh=False)
+
+    @property
+    def _chart_width(self) -> int:
+        """Columns within one of the two panels side by side."""
+        return max(10, self._console.width // 2 - 4)
 
     def __enter__(self) -> "LiveView":
         self._live.start()
@@ -73,23 +79,34 @@ class LiveView:
         grid.add_column(ratio=1)
 
         def chart(title: str, series: str, style: str, floor: float) -> Panel:
-            values = history.series(series, _CHART_WIDTH)
+            values = history.series(series, self._chart_width)
             lines = bars(values, _CHART_ROWS, max([floor, *values]))
             return Panel(
                 Text("\n".join(lines), style=style, no_wrap=True), title=title, title_align="left", border_style="dim"
             )
 
         age_style = "red" if late else "green"
-        desired = f"workers: {frame.running} running, {frame.desired} desired"
         grid.add_row(
             chart(f"head age {frame.head_age_s:.1f} s (target {target_s:g} s)", "head_age_s", age_style, target_s),
             chart(f"arrivals {frame.arrivals_per_s:.0f}/s", "arrivals_per_s", "blue", 1),
         )
         grid.add_row(
             chart(f"backlog {frame.backlog:,} (in flight {frame.in_flight:,})", "backlog", "yellow", 10),
-            chart(desired, "running", "magenta", self._settings.min_workers * 4),
+            self._workers(scene),
         )
         return grid
+
+    def _workers(self, scene: Scene) -> Panel:
+        """Three charts of one line each on one scale: what is asked for, what runs, what is leaving."""
+        names = {"desired": "cyan", "running": "magenta", "stopping": "yellow"}
+        series = {name: scene.history.series(name, self._chart_width - _LABEL_WIDTH) for name in names}
+        most = max(4.0, *(value for values in series.values() for value in values))
+        text = Text(no_wrap=True)
+        for name, style in names.items():
+            label = "draining" if name == "stopping" else name
+            text.append(f"{label:8} {getattr(scene.frame, name):3}".ljust(_LABEL_WIDTH), style="dim")
+            text.append(bars(series[name], 1, most)[0] + "\n", style=style)
+        return Panel(text, title="workers", title_align="left", border_style="dim")
 
     def _decisions(self, scene: Scene) -> Group:
         marks = {"out": ("▲", "green"), "in": ("▼", "magenta"), "hold": ("·", "dim")}
