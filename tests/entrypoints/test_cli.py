@@ -256,7 +256,6 @@ def test_a_usage_error_is_exit_code_2() -> None:
 
 
 def test_demo_says_which_extra_to_install_when_the_sandbox_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "tidegate.sandbox.demo", None)
     for name in [name for name in sys.modules if name.startswith("tidegate.sandbox")]:
         monkeypatch.delitem(sys.modules, name)
     for name in ("aiohttp", "moto"):

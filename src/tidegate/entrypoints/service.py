@@ -1,6 +1,7 @@
 """`tidegate run` and `tidegate once`: check that everything is there, then tick."""
 
 import signal
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import Executor, ThreadPoolExecutor
@@ -19,6 +20,9 @@ __all__ = ["STOP_SIGNALS", "NotReady", "serve", "serve_once", "until_signal"]
 T = TypeVar("T")
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+
+_DONE = b"\0"
+"""No signal has this number."""
 
 _CHECK_THREADS = 32
 """Enough for the four reads of eight pools at once: a silent endpoint takes almost five seconds for each."""
@@ -47,14 +51,38 @@ def serve_once(wired: Wired, sink: EventSink) -> list[Outcome]:
 
 
 def until_signal(work: Callable[[threading.Event], T]) -> T:
-    """Run `work` with an event that SIGTERM and SIGINT set; what it gives or raises.
+    """Run `work` in a thread, with an event that SIGTERM and SIGINT set; what it gives or raises.
 
-    `work` runs in a thread of its own while the main thread does nothing but take signals. A handler runs between any
-    two steps of the main thread: had that just taken the event's lock to wait on it, setting the event would hang.
+    The main thread only waits, on a socket that the signals themselves write to. Setting the event in a Python signal
+    handler would be shorter and hangs: a second signal can interrupt the handler while it holds the event's lock, and
+    one that comes right before the main thread blocks on a lock is not seen until another comes. Both were met with two
+    signals in a row (https://docs.python.org/3/library/signal.html#signal.set_wakeup_fd).
     """
     stop = threading.Event()
-    with _set_on_signal(stop), ThreadPoolExecutor(1, thread_name_prefix="loop") as executor:
-        return executor.submit(work, stop).result()
+    with _signals_as_bytes() as (told, tell), ThreadPoolExecutor(1, thread_name_prefix="loop") as executor:
+        future = executor.submit(work, stop)
+        future.add_done_callback(lambda _: tell.send(_DONE))
+        while (heard := told.recv(1)) != _DONE:
+            if heard[0] in STOP_SIGNALS:
+                stop.set()
+        return future.result()
+
+
+@contextmanager
+def _signals_as_bytes() -> Iterator[tuple[socket.socket, socket.socket]]:
+    """(reader, writer): each signal's number arrives at the reader as a byte. What was set before is put back."""
+    reader, writer = socket.socketpair()
+    with reader, writer:
+        writer.setblocking(False)
+        fd_before = signal.set_wakeup_fd(writer.fileno(), warn_on_full_buffer=False)
+        # The byte is written in C; the handler in Python has nothing left to do, but without one the signal kills.
+        handlers_before = {number: signal.signal(number, lambda *_: None) for number in STOP_SIGNALS}
+        try:
+            yield reader, writer
+        finally:
+            for number, handler in handlers_before.items():
+                signal.signal(number, handler)
+            signal.set_wakeup_fd(fd_before)
 
 
 def _findings(wired: Wired) -> list[Finding]:
@@ -69,14 +97,3 @@ def _findings(wired: Wired) -> list[Finding]:
 
 def _controller(wired: Wired, sink: EventSink, executor: Executor) -> Controller:
     return Controller(wired.pools, wired.metrics, sink, executor, wired.clock)
-
-
-@contextmanager
-def _set_on_signal(stop: threading.Event) -> Iterator[None]:
-    """The handlers that were there before are put back at the end."""
-    before = {number: signal.signal(number, lambda *_: stop.set()) for number in STOP_SIGNALS}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
