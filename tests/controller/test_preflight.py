@@ -65,6 +65,17 @@ def test_what_pools_have_in_common_is_said_once_with_all_their_names() -> None:
     assert lines(findings) == [f"orders, mail: {NO_TABLE}", f"orders: {NO_QUEUE}"]
 
 
+def test_a_missing_table_is_one_fault_however_it_was_met_and_denied_actions_are_one_each() -> None:
+    query = Gone("dynamodb:Query", NO_TABLE.resource, "ResourceNotFoundException")
+    denied = [
+        Denied(operation, NO_TABLE.resource, "AccessDenied") for operation in ("dynamodb:GetItem", "dynamodb:Query")
+    ]
+
+    findings = [Finding("orders", error) for error in (NO_TABLE, query, *denied)]
+
+    assert lines(findings) == [f"orders: {error}" for error in (NO_TABLE, *denied)]
+
+
 def test_all_reads_go_out_at_the_same_time_so_that_silent_endpoints_cost_once() -> None:
     class Meeting(FakeQueueReader):
         def counts(self, queue: str) -> QueueCounts:

@@ -255,6 +255,47 @@ def test_a_usage_error_is_exit_code_2() -> None:
     assert tidegate("once", "--no-such-option").exit_code == 2
 
 
+def test_work_hands_its_options_to_the_worker_and_leaves_out_what_was_not_given(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls: list[tuple[str, str | None, dict[str, object]]] = []
+
+    def run_worker(target: str, queue: str | None = None, **options: object) -> None:
+        calls.append((target, queue, {name: value for name, value in options.items() if value is not None}))
+
+    monkeypatch.setattr("tidegate.entrypoints.worker.run_worker", run_worker)
+
+    result = tidegate(
+        *("work", "shop.jobs:send", "--queue", "orders", "--pool", "shop", "--slots", "4", "--poll-wait", "5s"),
+        *("--grace", "20s", "--heartbeat", "2s", "--state-dir", "state", "--visibility-timeout", "10s"),
+    )
+
+    assert result.exit_code == 0
+    assert calls == [
+        (
+            "shop.jobs:send",
+            "orders",
+            {
+                "pool": "shop",
+                "slots": 4,
+                "poll_wait": "5s",
+                "grace": "20s",
+                "heartbeat": "2s",
+                "state_dir": Path("state"),
+                "visibility_timeout": "10s",
+            },
+        )
+    ]
+
+
+def test_work_on_a_handler_that_is_not_there_is_one_line() -> None:
+    result = tidegate("work", "no_such_module:handle", "--queue", "orders")
+
+    assert result.exit_code == 2
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tidegate: handler = 'no_such_module:handle': ")
+
+
 def test_demo_says_which_extra_to_install_when_the_sandbox_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("tidegate.sandbox")]:
         monkeypatch.delitem(sys.modules, name)

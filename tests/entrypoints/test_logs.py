@@ -2,6 +2,7 @@
 
 import io
 import json
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -155,3 +156,50 @@ def test_a_level_keeps_everything_below_it_out() -> None:
 def test_an_unknown_level_is_a_fault_that_names_the_levels() -> None:
     with pytest.raises(ConfigError, match=r"--log-level = 'loud': no such level; write one of debug, info, warning"):
         make_logger("loud", io.StringIO())
+
+
+def test_what_a_worker_says_through_logging_is_a_line_of_the_same_kind() -> None:
+    stream = io.StringIO()
+    make_logger("info", stream)
+
+    logging.getLogger("tidegate.worker.jobs").warning("released message %s", "m-1")
+
+    (line,) = json_lines(stream)
+    assert line.pop("timestamp").endswith("Z")
+    assert line == {"event": "released message m-1", "level": "warning", "logger": "tidegate.worker.jobs"}
+
+
+def test_an_exception_through_logging_has_its_traceback_but_no_local_variables() -> None:
+    stream = io.StringIO()
+    make_logger("info", stream)
+    body = "card number " + "4111"
+
+    try:
+        body.index("nothing of the kind")
+    except ValueError:
+        logging.getLogger("shop").exception("failed")
+
+    (line,) = json_lines(stream)
+    assert "Traceback" in line["exception"]
+    assert "card number 4111" not in stream.getvalue()
+
+
+def test_requests_of_the_aws_libraries_are_never_logged_whatever_the_level() -> None:
+    stream = io.StringIO()
+    make_logger("debug", stream)
+
+    logging.getLogger("botocore.endpoint").debug("Making request with body: secret")
+    logging.getLogger("shop").debug("seen")
+
+    assert [line["event"] for line in json_lines(stream)] == ["seen"]
+
+
+def test_setting_up_twice_says_everything_once() -> None:
+    first, second = io.StringIO(), io.StringIO()
+    make_logger("info", first)
+    make_logger("info", second)
+
+    logging.getLogger("shop").info("seen")
+
+    assert first.getvalue() == ""
+    assert len(json_lines(second)) == 1

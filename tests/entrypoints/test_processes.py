@@ -174,22 +174,28 @@ def test_an_unknown_queue_is_one_line_with_its_name_and_what_to_check(place: Pla
     assert "check the queue's name, Region and account" in line
 
 
-@pytest.mark.parametrize("command", ["run", "once"])
-def test_an_unknown_table_is_one_line_for_all_that_needs_it(place: Place, command: str) -> None:
-    place.file.write_text(SETTINGS.replace('state_dir = "state"', 'table = "nowhere"'))
+def test_a_worker_whose_queue_is_not_there_ends_with_one_line(place: Place) -> None:
+    place.env |= {"PYTHONPATH": str(place.directory), "AWS_REGION": "eu-central-1"}
+    (place.directory / "jobs.py").write_text("def handle(message): ...\n")
 
-    code, _, lines = place.tidegate(command)
+    code, _, (line,) = place.tidegate("work", "jobs:handle", "--queue", "ordres")
 
     assert code == 2
-    assert len(lines) <= 2, "one for the states, one for the heartbeats"
-    for line in lines:
-        assert line.startswith("tidegate: orders: dynamodb:")
-        assert "nowhere" in line
-        assert "check its name, Region and account" in line
+    assert line.startswith("tidegate: sqs:GetQueueUrl on ordres found nothing: ")
 
 
-@pytest.mark.parametrize("command", ["run", "once"])
-@pytest.mark.parametrize("url_of", [nobody, silence])
+def test_an_unknown_table_is_one_line_though_states_and_heartbeats_both_need_it(place: Place) -> None:
+    place.file.write_text(SETTINGS.replace('state_dir = "state"', 'table = "nowhere"'))
+
+    code, _, (line,) = place.tidegate("run")
+
+    assert code == 2
+    assert line.startswith("tidegate: orders: dynamodb:")
+    assert "nowhere" in line
+    assert "check its name, Region and account" in line
+
+
+@pytest.mark.parametrize(("url_of", "command"), [(nobody, "once"), (silence, "run")])
 def test_an_endpoint_that_does_not_answer_is_said_within_five_seconds(
     tmp_path: Path, url_of: Callable[[], AbstractContextManager[str]], command: str
 ) -> None:
@@ -210,10 +216,9 @@ def test_an_endpoint_that_does_not_answer_is_said_within_five_seconds(
     assert took_s < UNREACHABLE_S + START_S
 
 
-@pytest.mark.parametrize("command", ["run", "once"])
-def test_denied_access_is_one_line_for_each_permission_that_names_it(tmp_path: Path, command: str) -> None:
+def test_denied_access_is_one_line_for_each_permission_that_names_it(tmp_path: Path) -> None:
     with endpoint(denies) as url:
-        code, _, lines = Place(tmp_path, url).tidegate(command)
+        code, _, lines = Place(tmp_path, url).tidegate("run")
 
     assert code == 2
     assert lines == [

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from tidegate.controller.tick import PoolTick
-from tidegate.errors import TidegateError
+from tidegate.errors import Gone, TidegateError, Unreachable
 
 __all__ = ["Finding", "check", "lines"]
 
@@ -31,10 +31,21 @@ def check(pools: Sequence[PoolTick], executor: Executor) -> list[Finding]:
 
 def lines(findings: Sequence[Finding]) -> list[str]:
     """One line per fault. What several pools have in common (a table) is said once, with all their names."""
-    pools: dict[str, list[str]] = {}
+    pools: dict[object, list[str]] = {}
+    texts: dict[object, str] = {}
     for finding in findings:
-        pools.setdefault(str(finding.error), []).append(finding.pool)
-    return [f"{', '.join(dict.fromkeys(names))}: {text}" for text, names in pools.items()]
+        fault = _fault(finding.error)
+        pools.setdefault(fault, []).append(finding.pool)
+        texts.setdefault(fault, str(finding.error))
+    return [f"{', '.join(dict.fromkeys(names))}: {texts[fault]}" for fault, names in pools.items()]
+
+
+def _fault(error: TidegateError) -> object:
+    """What must be the same for two errors to be one fault: of what is not there or does not answer, the resource.
+
+    Permissions are another matter: each action that is denied has to be allowed.
+    """
+    return (type(error), error.resource) if isinstance(error, Gone | Unreachable) else str(error)
 
 
 def _reads(pool: PoolTick) -> Iterator[Callable[[], object]]:

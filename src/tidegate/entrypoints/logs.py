@@ -17,30 +17,56 @@ __all__ = ["LEVELS", "LogSink", "make_logger"]
 
 LEVELS = ("debug", "info", "warning", "error")
 
+_TALKATIVE = ("aiobotocore", "aiohttp", "asyncio", "boto3", "botocore", "urllib3")
+"""Kept at warnings whatever the level: their debug lines hold whole requests, with message bodies and signatures."""
+
 _KEY_VALUES = ("waiting", "in_flight", "busy_slots", "head_age_s", "arrivals_per_s", "service_time_s", "start_up_s")
 """Of all the steps' values, those that a decision can be checked by in the head."""
 
 
 def make_logger(level: str, stream: TextIO) -> FilteringBoundLogger:
-    """A logger that writes to `stream` from `level` (one of LEVELS) up; it becomes structlog's default too.
+    """A logger that writes to `stream` from `level` (one of LEVELS) up; whatever uses `logging` goes there too.
 
     Raises ConfigError for another level.
     """
     if level not in LEVELS:
         raise ConfigError([Fault("--log-level", level, "no such level", f"write one of {', '.join(LEVELS)}")])
+    number = logging.getLevelNamesMapping()[level.upper()]
+    before: list[Processor] = [
+        structlog.processors.add_log_level,
+        structlog.processors.TimeStamper(fmt="iso", utc=True),
+    ]
+    render = _for_people() if stream.isatty() else _for_machines()
+    _route_logging(number, stream, before, render)
     structlog.configure(
-        processors=[
-            structlog.contextvars.merge_contextvars,
-            structlog.processors.add_log_level,
-            structlog.processors.TimeStamper(fmt="iso", utc=True),
-            *(_for_people(stream) if stream.isatty() else _for_machines()),
-        ],
-        wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
+        processors=[structlog.contextvars.merge_contextvars, *before, *render],
+        wrapper_class=structlog.make_filtering_bound_logger(number),
         logger_factory=structlog.PrintLoggerFactory(stream),
         cache_logger_on_first_use=False,
     )
     logger: FilteringBoundLogger = structlog.get_logger()
     return logger
+
+
+class _Handler(logging.StreamHandler[TextIO]):
+    """Ours, so that a second call replaces it and leaves the handlers of others alone."""
+
+
+def _route_logging(level: int, stream: TextIO, before: list[Processor], render: list[Processor]) -> None:
+    handler = _Handler(stream)
+    handler.setFormatter(
+        structlog.stdlib.ProcessorFormatter(
+            foreign_pre_chain=[structlog.stdlib.add_logger_name, *before],
+            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
+        )
+    )
+    root = logging.getLogger()
+    for earlier in [known for known in root.handlers if isinstance(known, _Handler)]:
+        root.removeHandler(earlier)
+    root.addHandler(handler)
+    root.setLevel(level)
+    for name in _TALKATIVE:
+        logging.getLogger(name).setLevel(logging.WARNING)
 
 
 class LogSink:
@@ -100,13 +126,10 @@ def _for_machines() -> list[Processor]:
     return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
 
 
-def _for_people(stream: TextIO) -> list[Processor]:
+def _for_people() -> list[Processor]:
     # The default formatter of exceptions shows local variables, and a local variable can be a message body or a key.
     plain = structlog.dev.plain_traceback
-    return [
-        _sentence_first,
-        structlog.dev.ConsoleRenderer(colors=stream.isatty(), exception_formatter=plain, sort_keys=False),
-    ]
+    return [_sentence_first, structlog.dev.ConsoleRenderer(exception_formatter=plain, sort_keys=False)]
 
 
 def _sentence_first(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:

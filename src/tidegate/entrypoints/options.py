@@ -1,0 +1,36 @@
+"""What several commands share: the settings file and how it is read, the log level, a pool's name."""
+
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from tidegate.entrypoints.show import warn
+from tidegate.errors import Fault
+
+if TYPE_CHECKING:
+    from tidegate.config import Settings
+
+__all__ = ["DEFAULT_CONFIG", "ConfigFile", "DryRun", "LogLevel", "load_settings", "warn_of"]
+
+DEFAULT_CONFIG = Path("tidegate.toml")
+
+ConfigFile = Annotated[Path, typer.Option("--config", "-c", envvar="TIDEGATE_CONFIG", help="The settings file.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide as ever, but set and store nothing.")]
+LogLevel = Annotated[str, typer.Option("--log-level", help="debug, info, warning or error.")]
+
+
+def load_settings(config: Path) -> "Settings":
+    """The settings, their warnings having been shown. Raises ConfigError with every fault."""
+    from tidegate.config import load
+
+    loaded = load(config, os.environ)
+    warn_of(loaded.warnings)
+    return loaded.settings
+
+
+def warn_of(warnings: tuple[Fault, ...]) -> None:
+    """One line each."""
+    for warning in warnings:
+        warn(f"warning: {warning}")
