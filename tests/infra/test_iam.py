@@ -26,7 +26,7 @@ WITHOUT_RESOURCE_TYPE = {
     "autoscaling:DescribeAutoScalingGroups",
     "autoscaling:DescribeInstanceRefreshes",
 }
-"""https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2autoscaling.html, …cloudwatch.html"""
+"""https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2autoscaling.html"""
 
 
 def statements(name: str) -> list[dict[str, Any]]:
