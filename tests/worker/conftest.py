@@ -62,13 +62,14 @@ class Bench:
         await self.serving
 
 
-async def until(condition: Callable[[], object], step_s: float = 0.01, within_s: float = 100_000) -> None:
-    """Moves virtual time on until the condition holds."""
+async def until(condition: Callable[[], object], step_s: float = 0.01, within_s: float = 10_000) -> None:
+    """Moves virtual time on until the condition holds, in steps that grow to a second."""
     loop = asyncio.get_running_loop()
     end_s = loop.time() + within_s
     while not condition():
         assert loop.time() < end_s, "it never came true"
         await asyncio.sleep(step_s)
+        step_s = min(1.0, step_s * 1.02)
 
 
 @asynccontextmanager

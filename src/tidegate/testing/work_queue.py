@@ -15,6 +15,7 @@ __all__ = ["FakeWorkQueue", "QueueCall"]
 T = TypeVar("T")
 
 _LONGEST_LEASE_S = 43_200
+_FINEST_S = 0.001
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,11 @@ class FakeWorkQueue:
         """The next "delete" or "change" calls succeed but for this entry (its `index` of the call), one each."""
         self._entries[operation].extend(failures)
 
+    def show_again(self, message_id: str) -> None:
+        """Makes a message visible though it is held, as at-least-once delivery may."""
+        self._messages[message_id].visible_at_s = self._now()
+        self._changed.set()
+
     def visible(self) -> set[str]:
         """Ids of messages that a receive would find now."""
         return {message_id for message_id, stored in self._messages.items() if stored.visible_at_s <= self._now()}
@@ -105,11 +111,11 @@ class FakeWorkQueue:
             self._changed.clear()
             visible = self.visible()
             found = sorted((id_ for id_ in self._messages if id_ in visible), key=self._visible_at_s)
-            if found or self._now() >= until_s:
+            if found or until_s - self._now() < _FINEST_S:
                 return [self._hand_out(message_id) for message_id in found[:limit]]
             coming = [stored.visible_at_s for stored in self._messages.values()]
             try:
-                async with asyncio.timeout(min([until_s, *coming]) - self._now()):
+                async with asyncio.timeout(max(_FINEST_S, min([until_s, *coming]) - self._now())):
                     await self._changed.wait()
             except TimeoutError:
                 continue

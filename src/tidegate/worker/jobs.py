@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -34,8 +35,8 @@ class RetryDelay:
     random: Random
 
     def after(self, receive_count: int) -> int:
-        """Whole seconds, as SQS takes them."""
-        return round(full_jitter_s(receive_count, self.base_s, self.cap_s, self.random))
+        """Whole seconds, as SQS takes them, rounded up: half of the first retries would be immediate otherwise."""
+        return math.ceil(full_jitter_s(receive_count, self.base_s, self.cap_s, self.random))
 
 
 @dataclass(slots=True)

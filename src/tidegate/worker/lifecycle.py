@@ -14,6 +14,7 @@ __all__ = ["Lifecycle"]
 
 _ECHO_S: Final = 1.0
 _HURRY_SHARE: Final = 0.2
+_FINEST_S: Final = 0.001
 _ORDER: Final = (WorkerState.RUNNING, WorkerState.DRAINING, WorkerState.RELEASED, WorkerState.STOPPED)
 
 
@@ -51,8 +52,11 @@ class Lifecycle:
             self._on_change()
 
     def time_left_s(self) -> float:
-        """Seconds of grace left; 0 when it is over."""
-        return max(0.0, self._deadline_s - self._clock()) if self._deadline_s is not None else self._grace_s
+        """Seconds of grace left; 0 when it is over. Less than a millisecond is over: no timer is finer."""
+        if self._deadline_s is None:
+            return self._grace_s
+        left_s = self._deadline_s - self._clock()
+        return left_s if left_s >= _FINEST_S else 0.0
 
     async def within_grace(self, work: Coroutine[Any, Any, Any] | asyncio.Task[Any]) -> bool:
         """Waits for `work` until the grace is over, even when the grace gets shorter meanwhile. True when it ended.
