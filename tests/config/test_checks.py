@@ -285,6 +285,7 @@ SAME_GROUP: dict[str, Any] = {"ecs": GONE, "asg": "g"}
         (two({"queue": "orders"}), "queue"),
         (two({"ecs": {"cluster": "prod", "service": "orders"}}), "ecs"),
         (two({"ecs": {"cluster": "prod", "service": "orders"}}), "pools.returns.ecs.cluster"),
+        (two({"ecs": {"cluster": "prod", "service": "orders"}}), "pools.orders.ecs.cluster"),
         (two(SAME_GROUP, SAME_GROUP), "asg"),
     ],
 )

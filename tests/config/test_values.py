@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.config.trees import changed, faults
+from tests.config.trees import GONE, changed, faults
 from tidegate.config import assemble
 from tidegate.config.models import PoolSettings
 from tidegate.core.durations import format_duration
@@ -188,6 +188,38 @@ def test_a_text_that_can_be_no_queue_is_refused(queue: str) -> None:
 def test_a_value_of_the_wrong_kind_is_named_in_plain_words(setting: str, written: object, problem: str) -> None:
     said = [fault.problem for fault in faults(changed({setting: written}))]
     assert problem in said
+
+
+@pytest.mark.parametrize(
+    ("setting", "written"),
+    [
+        ("max_workers", 1),
+        ("max_workers", 100_000),
+        ("min_workers", 0),
+        ("ramp", {"percent": 0}),
+        ("ramp", {"percent": 10_000}),
+        (".state_dir", "/" + "a" * 1023),
+        (".table", "a" * 255),
+        ("drain_target", "14d"),
+        ("visibility_timeout", "12h"),
+        ("utilization", 1),
+    ],
+)
+def test_the_first_and_the_last_value_of_a_range_belong_to_it(setting: str, written: object) -> None:
+    tree = changed({setting: written})
+    if setting == ".state_dir":
+        del tree["table"]
+    assemble(tree, {})
+
+
+@pytest.mark.parametrize(("length", "accepted"), [(255, True), (256, False)])
+def test_a_groups_name_has_at_most_255_characters(length: int, accepted: bool) -> None:
+    """https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_CreateAutoScalingGroup.html"""
+    tree = changed({"ecs": GONE, "asg": "a" * length})
+    if accepted:
+        assemble(tree, {})
+    else:
+        assert faults(tree)[0].problem == "is no Auto Scaling group's name"
 
 
 def test_one_wrong_queue_of_several_is_named_by_its_place() -> None:
