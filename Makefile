@@ -2,8 +2,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.set-up
+CONTRACT_STAMP := .venv-ministack/.set-up
 
-.PHONY: setup demo test check lint pure bench soak lock clean
+.PHONY: setup contract-server demo test check lint pure bench soak lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -19,6 +20,14 @@ $(STAMP): requirements.lock pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
+	@touch $@
+
+# A server that we did not write, for the SQS contract suite: it pins another botocore, hence its own environment.
+contract-server: $(CONTRACT_STAMP)
+
+$(CONTRACT_STAMP): tests/contract/ministack.lock | $(STAMP)
+	$(PYTHON) -m venv .venv-ministack
+	.venv-ministack/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/contract/ministack.lock
 	@touch $@
 
 demo: setup
@@ -37,7 +46,7 @@ pure: setup
 
 check: lint pure
 
-test: check
+test: check contract-server
 	$(BIN)/pytest -q -n 2 --ignore=tests/core -m "not integration and not soak and not bench" tests
 	$(BIN)/pytest -q -m "integration and not soak and not bench" tests
 
@@ -51,6 +60,8 @@ soak: setup
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --extra sandbox --group dev pyproject.toml --output-file requirements.lock
+	echo "ministack==1.5.33" | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  - --output-file tests/contract/ministack.lock
 
 clean:
 	rm -rf .venv .venv-* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage*
