@@ -9,6 +9,7 @@ _UNITS_S = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 _PART = re.compile(r"(\d+(?:\.\d+)?)\s*(ms|s|m|h|d)\s*", re.ASCII)
 _PARTS = re.compile(rf"(?:{_PART.pattern})+", re.ASCII)
 _PLAIN = re.compile(r"\d+(?:\.\d+)?", re.ASCII)
+_ENDLESS = 1e300
 _HOW = 'write seconds as a number (90) or a number with a unit: "250ms", "90s", "5m", "1h30m", "2d"'
 
 
@@ -26,7 +27,7 @@ def parse_duration(value: object) -> float:
     elif isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError(f"not a duration; {_HOW}")  # noqa: TRY004  pydantic reports ValueError only
     else:
-        seconds = float(value)
+        seconds = float(value) if abs(value) < _ENDLESS else math.inf  # an int may be larger than any float
     if not math.isfinite(seconds) or seconds < 0:
         raise ValueError("a duration is zero or more seconds and has an end")
     return seconds
