@@ -1,0 +1,185 @@
+"""Real worker processes against the sandbox's SQS endpoint: signals, exit codes, kill -9."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+
+import boto3
+import pytest
+
+from tidegate.sandbox.sqs import SqsServer
+
+pytestmark = pytest.mark.integration
+
+Start = Callable[..., "subprocess.Popen[str]"]
+
+_ENTRY = "import sys; from tidegate.entrypoints.worker import run_worker; run_worker(sys.argv[1])"
+
+
+class Queue:
+    """One queue of a running endpoint, as a test sends to it and looks at it."""
+
+    def __init__(self, server: SqsServer) -> None:
+        self.server = server
+        self._sqs = boto3.client(
+            "sqs",
+            endpoint_url=server.url,
+            region_name="us-east-1",
+            aws_access_key_id="test",
+            aws_secret_access_key="test",
+        )
+        self.url = self._sqs.create_queue(QueueName="orders", Attributes={"VisibilityTimeout": "2"})["QueueUrl"]
+
+    def send(self, *bodies: str) -> None:
+        for body in bodies:
+            self._sqs.send_message(QueueUrl=self.url, MessageBody=body)
+
+    def counts(self) -> tuple[int, int]:
+        """Visible, in flight."""
+        seen = self.server.snapshot()["orders"]
+        return seen.visible, seen.in_flight
+
+
+@pytest.fixture
+def queue() -> Iterator[Queue]:
+    with SqsServer() as server:
+        yield Queue(server)
+
+
+@pytest.fixture
+def start(queue: Queue) -> Iterator[Start]:
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(handler: str, **settings: str) -> "subprocess.Popen[str]":
+        environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "TIDEGATE_"))}
+        environment |= {
+            "AWS_ENDPOINT_URL_SQS": queue.server.url,
+            "AWS_REGION": "us-east-1",
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",
+            "TIDEGATE_WORKER_QUEUE": queue.url,
+            "TIDEGATE_WORKER_POLL_WAIT": "1",
+            **{f"TIDEGATE_WORKER_{name.upper()}": value for name, value in settings.items()},
+        }
+        process = subprocess.Popen(
+            [sys.executable, "-c", _ENTRY, f"tests.worker.handlers:{handler}"],
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        processes.append(process)
+        return process
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+def line(process: "subprocess.Popen[str]") -> str:
+    assert process.stdout is not None
+    return process.stdout.readline().strip()
+
+
+def let_go(process: "subprocess.Popen[str]") -> None:
+    assert process.stdin is not None
+    process.stdin.write("go\n")
+    process.stdin.flush()
+
+
+def test_a_worker_works_a_queue_off_and_leaves_with_exit_code_0(queue: Queue, start: Start) -> None:
+    bodies = [f"b{i}" for i in range(50)]
+    queue.send(*bodies)
+    worker = start("quick", slots="8")
+    assert sorted(line(worker) for _ in bodies) == sorted(f"done {body}" for body in bodies)
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait() == 0
+    assert queue.counts() == (0, 0)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize("handler", ["waits", "waits_async"])
+def test_a_message_in_mid_work_is_finished_and_deleted_after_the_signal(
+    queue: Queue, start: Start, handler: str, number: signal.Signals
+) -> None:
+    queue.send("one")
+    worker = start(handler)
+    assert line(worker) == "started one"
+    worker.send_signal(number)
+    let_go(worker)
+    assert line(worker) == "done one"
+    assert worker.wait() == 0
+    assert queue.counts() == (0, 0)
+
+
+@pytest.mark.parametrize("handler", ["never_ends", "waits_async"])
+def test_what_does_not_end_within_the_grace_is_visible_again_and_the_worker_still_exits_0(
+    queue: Queue, start: Start, handler: str
+) -> None:
+    queue.send("one")
+    worker = start(handler, grace="1", visibility_timeout="600")
+    assert line(worker) == "started one"
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait(timeout=10) == 0
+    assert queue.counts() == (1, 0)
+
+
+def test_what_a_worker_that_was_killed_held_is_done_by_the_next(queue: Queue, start: Start) -> None:
+    queue.send("one")
+    killed = start("never_ends")
+    assert line(killed) == "started one"
+    killed.kill()
+    killed.wait()
+    assert line(start("quick")) == "done one"
+
+
+def test_a_handler_longer_than_the_lease_is_not_given_to_a_second_worker(queue: Queue, start: Start) -> None:
+    """The lease is 2 s; the second worker polls all the time; three seconds of its empty polls are the proof."""
+    queue.send("one")
+    first = start("waits")
+    assert line(first) == "started one"
+    second = start("quick")
+    queue.server.snapshot()
+    with pytest.raises(subprocess.TimeoutExpired):
+        second.wait(timeout=5)
+    assert queue.counts() == (0, 1)
+    let_go(first)
+    assert line(first) == "done one"
+    for worker in (first, second):
+        worker.send_signal(signal.SIGTERM)
+        assert worker.wait() == 0
+    assert second.stdout is not None
+    assert second.stdout.read() == ""
+
+
+def test_a_blocked_loop_of_async_handlers_does_not_starve_the_leases(queue: Queue, start: Start) -> None:
+    """The mistake of agno #9512: renewal shares the loop that user code blocks."""
+    queue.send("one")
+    worker = start("blocks_its_loop")
+    assert line(worker) == "started one"
+    with pytest.raises(subprocess.TimeoutExpired):
+        worker.wait(timeout=4)
+    assert queue.counts() == (0, 1)
+    let_go(worker)
+    assert line(worker) == "done one"
+    worker.send_signal(signal.SIGTERM)
+    assert worker.wait() == 0
+    assert queue.counts() == (0, 0)
+
+
+@pytest.mark.parametrize(
+    ("settings", "says"),
+    [
+        ({"queue": "nowhere"}, "sqs:GetQueueUrl on nowhere found nothing"),
+        ({"slots": "none"}, "slots = 'none'"),
+    ],
+)
+def test_a_worker_that_cannot_start_says_why(start: Start, settings: dict[str, str], says: str) -> None:
+    worker = start("quick", **settings)
+    _, errors = worker.communicate()
+    assert worker.returncode != 0
+    assert says in errors
