@@ -33,6 +33,24 @@ class InlineExecutor(Executor):
         return future
 
 
+class LastMinuteExecutor(Executor):
+    """Runs what is submitted only when somebody waits for it: what nobody waits for never happens."""
+
+    def submit(self, fn: Callable[P, T], /, *args: P.args, **kwargs: P.kwargs) -> Future[T]:
+        return _LastMinuteFuture(lambda: fn(*args, **kwargs))
+
+
+class _LastMinuteFuture(Future[T]):
+    def __init__(self, run: Callable[[], T]) -> None:
+        super().__init__()
+        self._run = run
+
+    def result(self, timeout: float | None = None) -> T:
+        if not self.done():
+            self.set_result(self._run())
+        return super().result(timeout)
+
+
 def decision(pool: str, at_s: float, current: int, desired: int) -> Decision:
     action = Action.OUT if desired > current else Action.IN if desired < current else Action.HOLD
     return Decision(pool, at_s, current, desired, action, Reason.NEED, f"{pool}: {current} → {desired}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.controller.pool_rig import InlineExecutor, Rig, always, controller_of
+from tests.controller.pool_rig import InlineExecutor, LastMinuteExecutor, Rig, always, controller_of
 from tidegate.controller.controller import METRICS, Outcome, thread_count
 from tidegate.controller.observe import age_metric
 from tidegate.core.model import Decision, Observation, Pool, PoolState, Reading
@@ -108,10 +108,9 @@ def test_the_first_decisions_wait_for_cloudwatch_and_see_what_it_said() -> None:
 
     rig = Rig(decide=decide)
     rig.metrics.readings[age_metric("orders")] = Reading(42, rig.clock.now())
-    with ThreadPoolExecutor(thread_count(1)) as executor:
-        controller = controller_of([rig], executor)
-        controller.tick()
-        controller.finish()
+
+    (future,) = controller_of([rig], LastMinuteExecutor()).tick()
+    future.result()
 
     assert ages == [42]
 
@@ -135,7 +134,8 @@ def test_later_decisions_never_wait_for_cloudwatch() -> None:
         (future,) = controller.tick()
         assert future.result(WAIT_S).ok, "decided while CloudWatch still owes its answer"
         answer.set()
-        controller.finish()
+
+    assert rig.events.failures == [], "CloudWatch was let answer in time"
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import threading
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.controller.pool_rig import InlineExecutor, Rig, always, controller_of
+from tests.controller.pool_rig import InlineExecutor, LastMinuteExecutor, Rig, always, controller_of
 from tidegate.controller.loop import next_due, run_until_stopped
 from tidegate.core.model import Decision, Observation, Pool, PoolState
 from tidegate.testing import FakeClock
@@ -59,6 +59,15 @@ def test_a_stop_in_the_middle_of_a_tick_lets_it_finish_and_starts_no_other() -> 
     rig = rig_taking(8)
 
     assert ticks_of(rig, tick_s=10, stop_at_s=14) == [0, 10]
+
+
+def test_it_ends_only_when_the_tick_in_hand_has() -> None:
+    rig, stop = rig_taking(0), threading.Event()
+    rig.clock.at(START_S + 5, stop.set)
+
+    run_until_stopped(controller_of([rig], LastMinuteExecutor()), 10, rig.clock, stop, rig.events)
+
+    assert len(rig.events.decisions) == 1
 
 
 def test_a_stop_that_came_before_the_start_ticks_not_at_all() -> None:

@@ -33,13 +33,12 @@ def test_a_pool_with_all_it_needs_has_no_findings_and_is_left_untouched() -> Non
 
 
 def test_every_fault_of_a_pool_is_found_and_not_only_the_first() -> None:
-    store = NoTable()
-    rig = Rig(counts=FakeQueueReader({"orders": NO_QUEUE}), store=store, fleet=store)
+    rig = Rig(counts=FakeQueueReader({"orders": NO_QUEUE}), store=NoTable())
     rig.capacity.error = NO_SERVICE
 
     findings = check([rig.tick()], InlineExecutor())
 
-    assert [finding.error for finding in findings] == [NO_QUEUE, NO_SERVICE, NO_TABLE, NO_TABLE]
+    assert [finding.error for finding in findings] == [NO_QUEUE, NO_SERVICE, NO_TABLE]
 
 
 def test_each_queue_of_a_pool_is_looked_for() -> None:
@@ -65,15 +64,10 @@ def test_what_pools_have_in_common_is_said_once_with_all_their_names() -> None:
     assert lines(findings) == [f"orders, mail: {NO_TABLE}", f"orders: {NO_QUEUE}"]
 
 
-def test_a_missing_table_is_one_fault_however_it_was_met_and_denied_actions_are_one_each() -> None:
-    query = Gone("dynamodb:Query", NO_TABLE.resource, "ResourceNotFoundException")
-    denied = [
-        Denied(operation, NO_TABLE.resource, "AccessDenied") for operation in ("dynamodb:GetItem", "dynamodb:Query")
-    ]
+def test_unreadable_heartbeats_are_left_to_the_ticks() -> None:
+    rig = Rig(fleet=NoTable())
 
-    findings = [Finding("orders", error) for error in (NO_TABLE, query, *denied)]
-
-    assert lines(findings) == [f"orders: {error}" for error in (NO_TABLE, *denied)]
+    assert check([rig.tick()], InlineExecutor()) == []
 
 
 def test_all_reads_go_out_at_the_same_time_so_that_silent_endpoints_cost_once() -> None:

@@ -40,11 +40,15 @@ def test_a_tick_sets_the_count_that_was_decided_and_remembers_it() -> None:
     assert rig.store.load("orders") == StoredState(PoolState(desired=5, raises=((rig.clock.now(), 3),)), version=1)
 
 
-def test_nothing_is_written_when_the_count_is_right_already() -> None:
+def test_when_the_count_is_right_already_the_platform_is_not_even_asked() -> None:
+    class Untouchable(FakeCapacity):
+        def set_desired(self, desired: int, seen: Capacity) -> bool:
+            raise AssertionError("a call for nothing")
+
     rig = Rig(decide=always(2))
+    rig.capacity = Untouchable(rig.clock, desired=2)
 
     assert not rig.tick().run({}).wrote
-    assert rig.capacity.writes == []
 
 
 def test_the_state_is_saved_before_the_count_is_set() -> None:

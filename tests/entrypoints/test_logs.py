@@ -82,10 +82,12 @@ def test_on_a_terminal_the_sentence_comes_first_and_the_steps_stay_out() -> None
 def test_an_expected_failure_is_its_one_line_without_a_traceback_and_failures_in_a_row_are_counted() -> None:
     stream = io.StringIO()
     sink = LogSink(make_logger("info", stream))
+    with pytest.raises(Gone) as raised:
+        raise GONE
 
     for step in ("fail", "fail", "decide", "fail"):
         if step == "fail":
-            sink.failed("orders", GONE)
+            sink.failed("orders", raised.value)
         else:
             sink.decided(DECIDED, wrote=False)
 

@@ -1,7 +1,7 @@
 """All pools together: each ticks on its own, so that neither an error nor a slow answer of one touches another."""
 
 from collections.abc import Sequence
-from concurrent.futures import Executor, Future, wait
+from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
 from tidegate.controller.metrics import MinuteMetrics
@@ -60,7 +60,6 @@ class Controller:
 
     def finish(self) -> list[Outcome]:
         """Wait until no tick is in hand; the last outcome of each pool."""
-        wait(self._in_hand.values())
         return [future.result() for future in self._in_hand.values()]
 
     def _look_at_metrics(self) -> None:

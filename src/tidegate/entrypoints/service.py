@@ -25,7 +25,7 @@ _DONE = b"\0"
 """No signal has this number."""
 
 _CHECK_THREADS = 32
-"""Enough for the four reads of eight pools at once: a silent endpoint takes almost five seconds for each."""
+"""Enough for the three reads of ten pools at once: a silent endpoint takes almost five seconds for each."""
 
 
 class NotReady(TidegateError):
