@@ -59,7 +59,7 @@ soak: setup
 # Needs uv. The lock holds for every Python from 3.11 on, with hashes and without any registry's address.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
-	  --extra sandbox --group dev pyproject.toml --output-file requirements.lock
+	  --extra sandbox --extra lab --group dev pyproject.toml --output-file requirements.lock
 	echo "ministack==1.5.33" | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  - --output-file tests/contract/ministack.lock
 
