@@ -35,12 +35,13 @@ def a_service(
     clock: Callable[[], float] = lambda: START_S,
     observer: Observer | None = None,
     touched: Callable[[Queue], None] = lambda queue: None,
+    limits: Limits | None = None,
 ) -> Service:
     return Service(
         clock=clock,
         rng=random.Random(7),
         observer=observer or Unobserved(),
-        limits=Limits(),
+        limits=limits or Limits(),
         region="eu-west-1",
         touched=touched,
     )

@@ -6,11 +6,13 @@ from typing import Any
 import pytest
 
 from tests.sandbox.sqs.builders import START_S, a_service
+from tests.sandbox.sqs.test_digest import STARS
 from tidegate.sandbox.sqs.call import Call
 from tidegate.sandbox.sqs.faults import Code, Refusal
 from tidegate.sandbox.sqs.message_actions import MESSAGE_ACTIONS, receive_message
 from tidegate.sandbox.sqs.params import Params
 from tidegate.sandbox.sqs.polls import LongPolls
+from tidegate.sandbox.sqs.queue import Limits
 from tidegate.sandbox.sqs.queue_actions import QUEUE_ACTIONS
 
 MIB = 1_048_576
@@ -20,13 +22,16 @@ FIFO = {"FifoQueue": "true"}
 class Client:
     """Speaks to the operations as the HTTP layer does; `now_s` is what the clock says."""
 
-    def __init__(self) -> None:
+    def __init__(self, limits: Limits | None = None) -> None:
         self.now_s = START_S
         self.polls = LongPolls(lambda: self.now_s)
-        self.service = a_service(lambda: self.now_s, touched=self.polls.wake)
+        self.service = a_service(lambda: self.now_s, touched=self.polls.wake, limits=limits)
+
+    def call(self, params: dict[str, Any]) -> Call:
+        return Call(self.service, self.polls, Params(params), "http://sqs.test:9", lambda: False)
 
     def __call__(self, operation: str, **params: Any) -> dict[str, Any]:
-        call = Call(self.service, self.polls, Params(params), "http://sqs.test:9", lambda: False)
+        call = self.call(params)
         if operation == "ReceiveMessage":
             return asyncio.run(receive_message(call))
         return {**QUEUE_ACTIONS, **MESSAGE_ACTIONS}[operation](call)
@@ -258,6 +263,68 @@ def test_the_trace_header_comes_back_as_a_system_attribute_with_its_digest(sqs: 
     assert len(sent["MD5OfMessageSystemAttributes"]) == 32
     asked = sqs("ReceiveMessage", QueueUrl=url, MessageSystemAttributeNames=["AWSTraceHeader"])
     assert asked["Messages"][0]["Attributes"] == {"AWSTraceHeader": "Root=1-2-3"}
+
+
+@pytest.mark.parametrize("operation", ["SendMessageBatch", "DeleteMessageBatch", "ChangeMessageVisibilityBatch"])
+@pytest.mark.parametrize(
+    ("ids", "code"),
+    [
+        ([], Code.EMPTY_BATCH_REQUEST),
+        ([str(place) for place in range(11)], Code.TOO_MANY_ENTRIES),
+        (["a", "b", "a"], Code.BATCH_ENTRY_IDS_NOT_DISTINCT),
+        (["a b"], Code.INVALID_BATCH_ENTRY_ID),
+        ([None], Code.MISSING_PARAMETER),
+    ],
+)
+def test_a_malformed_batch_is_refused_as_a_whole(sqs: Client, operation: str, ids: list[Any], code: Code) -> None:
+    """https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessageBatch.html"""
+    url = sqs.create("jobs")
+    entries = [{"Id": each, "MessageBody": "x", "ReceiptHandle": "h"} for each in ids]
+    assert sqs.refused(operation, QueueUrl=url, Entries=entries)[0] is code
+    assert sqs.service.snapshot()["jobs"].sent == 0
+
+
+@pytest.mark.parametrize(
+    ("names", "md5"),
+    [(["Hel.*"], "83fee93c1bcd8b9a5a923ffacdc636c7"), (["Hello", "Other"], "a311262e065454b75da111d535b8dacd")],
+)
+def test_the_digest_is_of_the_attributes_that_are_given(sqs: Client, names: list[str], md5: str) -> None:
+    """Digests recorded from AWS, see test_digest."""
+    url = sqs.create("jobs")
+    sqs("SendMessage", QueueUrl=url, MessageBody="x", MessageAttributes=STARS)
+    (message,) = sqs("ReceiveMessage", QueueUrl=url, MessageAttributeNames=names)["Messages"]
+    assert message["MD5OfMessageAttributes"] == md5
+
+
+def test_too_many_in_flight_is_an_error_for_a_short_poll_of_a_standard_queue_only() -> None:
+    """https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html"""
+    sqs = Client(limits=Limits(in_flight=1))
+    standard, fifo = sqs.create("jobs"), sqs.create("q.fifo", **FIFO)
+    for url in (standard, fifo):
+        for body in ("a", "b"):
+            unique = {"MessageGroupId": body, "MessageDeduplicationId": body} if url == fifo else {}
+            sqs("SendMessage", QueueUrl=url, MessageBody=body, **unique)
+        sqs("ReceiveMessage", QueueUrl=url)
+    assert sqs.refused("ReceiveMessage", QueueUrl=standard)[0] is Code.OVER_LIMIT
+    assert sqs("ReceiveMessage", QueueUrl=fifo) == {}
+
+
+@pytest.mark.looptime
+async def test_the_queues_own_wait_holds_unless_the_receive_says_another(sqs: Client) -> None:
+    """https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html"""
+    url, loop = sqs.create("jobs", ReceiveMessageWaitTimeSeconds="7"), asyncio.get_running_loop()
+    for params, wait_s in (({}, 7), ({"WaitTimeSeconds": 0}, 0), ({"WaitTimeSeconds": 3}, 3)):
+        began_s = loop.time()
+        assert await receive_message(sqs.call({"QueueUrl": url, **params})) == {}
+        assert loop.time() - began_s == pytest.approx(wait_s)
+
+
+def test_a_receive_may_ask_for_no_lease_at_all(sqs: Client) -> None:
+    """https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html"""
+    url = sqs.create("jobs")
+    sqs("SendMessage", QueueUrl=url, MessageBody="x")
+    for _ in range(3):
+        assert len(sqs("ReceiveMessage", QueueUrl=url, VisibilityTimeout=0)["Messages"]) == 1
 
 
 def test_empty_receives_are_counted(sqs: Client) -> None:

@@ -46,5 +46,6 @@ def test_forgetting_everything_frees_the_memory_also_when_nothing_ever_comes_due
     agenda = Agenda()
     for number in range(10_000):
         agenda.set(number, 1e9)
+    for number in range(10_000):
         agenda.forget(number)
     assert len(agenda._heap) < 200

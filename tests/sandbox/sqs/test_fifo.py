@@ -7,7 +7,7 @@ import pytest
 
 from tests.sandbox.sqs.builders import START_S, a_draft, a_queue
 from tidegate.sandbox.sqs.fifo import Groups
-from tidegate.sandbox.sqs.model import Message
+from tidegate.sandbox.sqs.model import Message, Sent, State
 from tidegate.sandbox.sqs.queue import Queue
 
 T = START_S
@@ -113,5 +113,22 @@ def test_groups_that_are_done_are_forgotten() -> None:
         send(queue, f"group-{number}", str(number))
         (message,) = take(queue, 1)
         queue.delete(queue.handle(message), T)
-    assert isinstance(queue._order, Groups)
-    assert (queue._order._groups, queue._order._open) == ({}, [])
+    assert isinstance(queue._held.order, Groups)
+    assert (queue._held.order._groups, queue._held.order._open) == ({}, [])
+
+
+def test_a_stale_offer_does_not_open_a_group_that_is_still_in_flight() -> None:
+    groups = Groups()
+    sent = Sent("id", None)
+    first, second, dropped = (
+        Message(number, sent, a_draft(group="a"), T, T, state=State.VISIBLE) for number in (1, 2, 3)
+    )
+    for message in (first, second, dropped):
+        groups.add(message)
+    dropped.state = State.GONE
+    groups.forget(dropped)  # offers the group's first message once more
+    assert groups.draw(2) == [first, second]
+    groups.put_back(first)
+    assert groups.draw(1) == []
+    groups.put_back(second)
+    assert groups.draw(2) == [first, second]

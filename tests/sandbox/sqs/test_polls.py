@@ -126,8 +126,8 @@ async def test_one_send_of_many_serves_many_waiters(desk: Desk) -> None:
 async def test_a_newcomer_stands_behind_those_who_wait_already(desk: Desk) -> None:
     first = desk.begin()
     await settled()
+    newcomer = desk.begin(wait_s=1)  # runs before the first, which is only now being woken
     desk.send("a")
-    newcomer = desk.begin(wait_s=1)
     assert await first == ["a"]
     assert await newcomer == []
 

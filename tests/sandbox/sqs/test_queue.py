@@ -109,6 +109,16 @@ def test_a_lapsed_but_newest_lease_still_deletes_on_a_standard_queue() -> None:
     assert bodies(queue, T + 100) == []
 
 
+def test_a_message_deleted_in_the_middle_of_its_shard_is_not_handed_out() -> None:
+    queue = a_queue(limits=Limits(shards=1))
+    for body in ("a", "b"):
+        queue.send(a_draft(body), T)
+    handles = {message.draft.body: queue.handle(message) for message in queue.take(2, 10, T).leased}
+    queue.advance(T + 10)
+    queue.delete(handles["a"], T + 10)
+    assert bodies(queue, T + 10) == ["b"]
+
+
 def test_an_older_lease_deletes_nothing_on_a_standard_queue_and_says_nothing() -> None:
     queue = a_queue()
     queue.send(a_draft(), T)
@@ -188,7 +198,7 @@ def test_a_message_received_three_times_is_left_out_of_a_standard_queues_age(fif
     assert queue.snapshot(T + 50).oldest_age_s == 50
     queue.send(a_draft("healthy", group="g", deduplication_id="2"), T + 50)
     assert bodies(queue, T + 50, limit=1, visibility_s=0) in (["poison"], ["healthy"])
-    while max(message.receive_count for message in queue._messages.values()) < 3:
+    while max(message.receive_count for message in queue._held.messages.values()) < 3:
         queue.take(1, 0, T + 50)
     assert queue.snapshot(T + 100).oldest_age_s == oldest_age_s
 
@@ -297,5 +307,5 @@ def test_what_expired_unread_is_not_kept_in_memory() -> None:
     for number in range(1_000):
         queue.send(a_draft(), T + number)
     queue.advance(T + 5_000)
-    assert isinstance(queue._order, Shards)
-    assert [len(shard) for shard in queue._order._shards] == [0] * 8
+    assert isinstance(queue._held.order, Shards)
+    assert [len(shard) for shard in queue._held.order._shards] == [0] * 8

@@ -88,7 +88,7 @@ class QueueHistory(RuleBasedStateMachine):
     @invariant()
     def the_counts_are_those_of_the_messages(self) -> None:
         self.queue.advance(self.now_s)
-        states = [message.state.name for message in self.queue._messages.values()]
+        states = [message.state.name for message in self.queue._held.messages.values()]
         assert self.queue.visible == states.count("VISIBLE")
         assert self.queue.in_flight == states.count("IN_FLIGHT") <= LIMIT
         assert self.queue.delayed == states.count("DELAYED")
@@ -122,7 +122,7 @@ class FifoHistory(QueueHistory):
     def check_order(self, leased: list[Message], held: set[int]) -> None:
         now_leased = {id(message) for message in leased}
         for message in leased:
-            group = [each for each in self.queue._messages.values() if each.draft.group == message.draft.group]
+            group = [each for each in self.queue._held.messages.values() if each.draft.group == message.draft.group]
             earlier = [each for each in group if each.number < message.number]
             assert all(id(each) in now_leased for each in earlier), "out of order within its group"
             assert all(id(each) in now_leased for each in group if id(each) in held), "group was in flight"

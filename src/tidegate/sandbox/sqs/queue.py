@@ -7,13 +7,13 @@ import random
 import uuid
 from dataclasses import asdict, dataclass
 
-from tidegate.sandbox.sqs.agenda import Agenda
 from tidegate.sandbox.sqs.faults import Code, Refusal, invalid_value, not_in_flight
 from tidegate.sandbox.sqs.fifo import Deduplication, Groups
 from tidegate.sandbox.sqs.handles import Handles
+from tidegate.sandbox.sqs.holding import Holding
 from tidegate.sandbox.sqs.model import Draft, Message, Observer, QueueSnapshot, Sent, State, Totals
 from tidegate.sandbox.sqs.settings import QueueSettings
-from tidegate.sandbox.sqs.shards import POISON_RECEIVES, Order, Shards
+from tidegate.sandbox.sqs.shards import POISON_RECEIVES, Shards
 
 __all__ = ["Limits", "Queue", "Taken"]
 
@@ -44,7 +44,7 @@ class Taken:
 
 
 class Queue:
-    """Messages by number; which of them are visible, leased or delayed; and when each of these ends."""
+    """What producers, consumers and operators can do to one queue, and what time does to it."""
 
     def __init__(
         self, name: str, arn: str, settings: QueueSettings, *, rng: random.Random, observer: Observer, limits: Limits
@@ -52,13 +52,8 @@ class Queue:
         self.name, self.arn, self.settings, self.totals = name, arn, settings, Totals()
         self._rng, self._observer, self._limits = rng, observer, limits
         self._handles = Handles(name, rng.getrandbits(32))
-        self._order: Order = Groups() if settings.fifo else Shards(rng, limits.shards)
+        self._held = Holding(Groups() if settings.fifo else Shards(rng, limits.shards))
         self._deduplication = Deduplication()
-        self._messages: dict[int, Message] = {}
-        self._counts = dict.fromkeys(State, 0)
-        self._due = Agenda()
-        self._by_sent = Agenda()
-        self._by_entered = Agenda()
         self._last_number = 0
         self._purged_at_s: float | None = None
 
@@ -66,15 +61,15 @@ class Queue:
 
     @property
     def visible(self) -> int:
-        return self._counts[State.VISIBLE]
+        return self._held.count(State.VISIBLE)
 
     @property
     def in_flight(self) -> int:
-        return self._counts[State.IN_FLIGHT]
+        return self._held.count(State.IN_FLIGHT)
 
     @property
     def delayed(self) -> int:
-        return self._counts[State.DELAYED]
+        return self._held.count(State.DELAYED)
 
     @property
     def full(self) -> bool:
@@ -83,11 +78,11 @@ class Queue:
 
     def next_due_s(self) -> float | None:
         """When the next delay or lease ends: no message becomes visible by itself before."""
-        return self._due.first_s()
+        return self._held.next_due_s()
 
     def snapshot(self, now_s: float) -> QueueSnapshot:
         self.advance(now_s)
-        oldest_s = self._by_entered.first_s()
+        oldest_s = self._held.oldest_s()
         return QueueSnapshot(
             name=self.name,
             arn=self.arn,
@@ -146,13 +141,12 @@ class Queue:
         taken = Taken([], [])
         room = min(limit, self._limits.in_flight - self.in_flight)
         while len(taken.leased) < room:
-            drawn = self._order.draw(room - len(taken.leased))
+            drawn = self._held.order.draw(room - len(taken.leased))
             if not drawn:
                 break
             for message in drawn:
                 if max_receive_count is not None and message.receive_count >= max_receive_count:
-                    self._order.settle(message)
-                    self._remove(message)
+                    self._held.drop_drawn(message)
                     self.totals.moved_out += 1
                     taken.spent.append(message)
                 else:
@@ -174,7 +168,7 @@ class Queue:
         if self.settings.fifo and not (newest and message.state is State.IN_FLIGHT):
             raise invalid_value(handle, "ReceiptHandle", "The receipt handle has expired.")
         if newest:
-            self._drop(message)
+            self._held.drop(message)
             self.totals.deleted += 1
             self._observer.deleted(self.name, message.sent.message_id, now_s)
 
@@ -194,10 +188,9 @@ class Queue:
             reason = f"Total VisibilityTimeout for the message is beyond the limit [{LONGEST_LEASE_S} seconds]"
             raise invalid_value(timeout_s, "VisibilityTimeout", reason)
         if timeout_s == 0:
-            self._due.forget(message.number)
-            self._show(message)
+            self._held.release(message)
         else:
-            self._due.set(message.number, now_s + timeout_s)
+            self._held.reschedule(message, now_s + timeout_s)
 
     def handle(self, message: Message) -> str:
         """The receipt handle of the newest lease of `message`."""
@@ -212,9 +205,9 @@ class Queue:
         delay_changed = settings.delay_s != self.settings.delay_s
         self.settings = settings
         if settings.fifo and delay_changed:
-            for message in self._messages.values():
+            for message in self._held.messages.values():
                 if message.state is State.DELAYED:
-                    self._due.set(message.number, message.entered_at_s + settings.delay_s)
+                    self._held.reschedule(message, message.entered_at_s + settings.delay_s)
 
     def purge(self, now_s: float) -> None:
         """Delete everything, at once (SQS takes up to a minute). Raises PurgeQueueInProgress for a minute after."""
@@ -227,77 +220,35 @@ class Queue:
     def clear(self, now_s: float) -> None:
         """Delete every message: a purge, or the end of the queue."""
         self.advance(now_s)
-        for message in list(self._messages.values()):
-            self._drop(message)
+        for message in list(self._held.messages.values()):
+            self._held.drop(message)
             self.totals.purged += 1
             self._observer.deleted(self.name, message.sent.message_id, now_s)
 
     def advance(self, now_s: float) -> None:
         """Make visible what came due by `now_s`, and drop what is past the retention period."""
-        for number in self._due.take_due(now_s):
-            self._show(self._messages[number])
-        for number in self._by_sent.take_due(now_s - self.settings.retention_s):
-            message = self._messages[number]
-            self._drop(message)
+        self._held.come_due(now_s)
+        for message in self._held.kept_since(now_s - self.settings.retention_s):
+            self._held.drop(message)
             self.totals.expired += 1
             self._observer.expired(self.name, message.sent.message_id, now_s)
 
-    # How a message changes its state: only here
-
     def _enter(self, message: Message, delay_s: int) -> None:
-        self._messages[message.number] = message
         # A FIFO dead-letter queue counts retention from the move, a standard one from the sending.
         # https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/setting-up-dead-letter-queue-retention.html
-        self._by_sent.set(message.number, message.entered_at_s if self.settings.fifo else message.sent_at_s)
-        self._by_entered.set(message.number, message.entered_at_s)
-        self._counts[State.DELAYED] += 1
-        if delay_s:
-            self._due.set(message.number, message.entered_at_s + delay_s)
-        else:
-            self._show(message)
-
-    def _show(self, message: Message) -> None:
-        was = message.state
-        self._move(message, State.VISIBLE)
-        if was is State.DELAYED:
-            self._order.add(message)
-        else:
-            self._order.put_back(message)
+        kept_from_s = message.entered_at_s if self.settings.fifo else message.sent_at_s
+        self._held.enter(message, kept_from_s=kept_from_s, delay_s=delay_s)
 
     def _lease(self, message: Message, visibility_s: int, now_s: float) -> None:
-        self._move(message, State.IN_FLIGHT)
         message.receive_count += 1
         message.leased_at_s = now_s
         if message.first_received_at_s is None:
             message.first_received_at_s = now_s
         if message.receive_count >= POISON_RECEIVES and not self.settings.fifo:
-            self._by_entered.forget(message.number)
-        self._due.set(message.number, now_s + visibility_s)
+            self._held.leave_out_of_age(message)
+        self._held.lease(message, now_s + visibility_s)
         self.totals.received += 1
         self._observer.received(self.name, message.sent.message_id, message.receive_count, now_s)
-
-    def _drop(self, message: Message) -> None:
-        """Remove a message and tell the order, which still has it (visible) or waits for it (in flight)."""
-        was = message.state
-        self._remove(message)
-        if was is State.IN_FLIGHT:
-            self._order.settle(message)
-        elif was is State.VISIBLE:
-            self._order.forget(message)
-
-    def _remove(self, message: Message) -> None:
-        self._move(message, State.GONE)
-        del self._messages[message.number]
-        self._due.forget(message.number)
-        self._by_sent.forget(message.number)
-        self._by_entered.forget(message.number)
-
-    def _move(self, message: Message, state: State) -> None:
-        self._counts[message.state] -= 1
-        self._counts[state] += 1
-        message.state = state
-
-    # Names
 
     def _next_number(self) -> int:
         self._last_number += 1
@@ -312,4 +263,4 @@ class Queue:
     def _find(self, handle: str) -> tuple[Message | None, int]:
         """The message, None when it is gone, and the number of the lease."""
         number, lease = self._handles.read(handle)
-        return self._messages.get(number), lease
+        return self._held.messages.get(number), lease
