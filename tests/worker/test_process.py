@@ -15,8 +15,6 @@ pytestmark = pytest.mark.integration
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
-_ENTRY = "import sys; from tidegate.entrypoints.worker import run_worker; run_worker(sys.argv[1])"
-
 
 class Queue:
     """One queue of a running endpoint, as a test sends to it and looks at it."""
@@ -64,7 +62,7 @@ def start(queue: Queue) -> Iterator[Start]:
             **{f"TIDEGATE_WORKER_{name.upper()}": value for name, value in settings.items()},
         }
         process = subprocess.Popen(
-            [sys.executable, "-c", _ENTRY, f"tests.worker.handlers:{handler}"],
+            [sys.executable, "-m", "tidegate", "work", f"tests.worker.handlers:{handler}"],
             env=environment,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -172,14 +170,42 @@ def test_a_blocked_loop_of_async_handlers_does_not_starve_the_leases(queue: Queu
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("handler", "settings", "says"),
     [
-        ({"queue": "nowhere"}, "sqs:GetQueueUrl on nowhere found nothing"),
-        ({"slots": "none"}, "slots = 'none'"),
+        ("quick", {"queue": "nowhere"}, "sqs:GetQueueUrl on nowhere found nothing"),
+        ("quick", {"slots": "none"}, "slots = 'none'"),
+        ("slow", {}, "module tests.worker.handlers has no slow"),
+        ("NOT_CALLABLE", {}, "NOT_CALLABLE is int, which can't be called"),
     ],
 )
-def test_a_worker_that_cannot_start_says_why(start: Start, settings: dict[str, str], says: str) -> None:
-    worker = start("quick", **settings)
+def test_a_worker_that_cannot_start_says_why_in_one_line_and_exits_2(
+    start: Start, handler: str, settings: dict[str, str], says: str
+) -> None:
+    worker = start(handler, **settings)
     _, errors = worker.communicate()
-    assert worker.returncode != 0
+    assert worker.returncode == 2
     assert says in errors
+    assert "Traceback" not in errors
+
+
+def test_an_endpoint_that_is_not_there_is_said_with_exit_code_2(queue: Queue, start: Start) -> None:
+    queue.server.stop()
+    worker = start("quick")
+    _, errors = worker.communicate(timeout=20)
+    assert worker.returncode == 2
+    assert "sqs:GetQueueAttributes" in errors
+    assert "got no answer" in errors
+    assert "Traceback" not in errors
+
+
+def test_a_workers_log_tells_its_start_and_its_leave_and_never_a_body(queue: Queue, start: Start) -> None:
+    queue.send("card-4111")
+    worker = start("waits")
+    assert line(worker) == "started card-4111"
+    worker.send_signal(signal.SIGTERM)
+    let_go(worker)
+    _, errors = worker.communicate(timeout=20)
+    assert "starts: slots 1, lease 2 s, poll 1 s, grace 25 s" in errors
+    assert "worker leaves (SIGTERM)" in errors
+    assert "worker stopped: 1 completed, 0 failed" in errors
+    assert "4111" not in errors

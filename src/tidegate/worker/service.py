@@ -80,6 +80,9 @@ class WorkerService:
     def stop(self, reason: str) -> None:
         """Leave: within the grace, or sooner when asked again. To be called on the service's own loop."""
         self._lifecycle.stop(reason)
+        logger.info(
+            "worker leaves (%s) within %.1f s, %d busy", reason, self._lifecycle.time_left_s(), self._slots.busy
+        )
 
     async def serve(self) -> None:
         """Works until `stop`, then leaves in order.
@@ -90,6 +93,7 @@ class WorkerService:
         visibility_s = await self._visibility_s()
         if visibility_s is None:
             return
+        logger.info("worker %s of pool %s starts: %s", self._plan.worker_id, self._plan.pool, self._how(visibility_s))
         book = LeaseBook(visibility_s)
         keeper = LeaseKeeper(self._queue, book, lambda key: jobs.lease_lost(key), self._clock)
         deleter = Deleter(self._queue, book, self._telemetry.uncertain_delete, self._clock, self._random)
@@ -109,6 +113,8 @@ class WorkerService:
             self._runner.close()
         self._lifecycle.advance(WorkerState.STOPPED)
         await self._reporter.last()
+        total = self._report().total
+        logger.info("worker stopped: %d completed, %d failed", total.completions, total.failures)
         for task in [polling, *background]:
             if not task.cancelled() and (error := task.exception()):
                 raise error
@@ -126,6 +132,10 @@ class WorkerService:
                 logger.warning("can't read the queue's visibility timeout yet: %s", error)
                 await happens_within(self._lifecycle.stopping, full_jitter_s(failures, 1.0, 20.0, self._random))
         return None
+
+    def _how(self, visibility_s: int) -> str:
+        plan = self._plan
+        return f"slots {plan.slots}, lease {visibility_s} s, poll {plan.poll_wait_s} s, grace {plan.grace_s:g} s"
 
     def _jobs(self, book: LeaseBook, keeper: LeaseKeeper, deleter: Deleter) -> Jobs:
         retry = RetryDelay(self._plan.retry_base_s, self._plan.retry_cap_s, self._random)

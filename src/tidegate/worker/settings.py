@@ -56,7 +56,7 @@ class WorkerSettings(BaseSettings):
     slots: int = Field(default=1, ge=1, le=_MOST_SLOTS)
     """How many handlers run at once."""
     poll_wait: Duration | None = None
-    """Long poll, whole seconds from 0 to 20. Default: 20 s, or half the grace if that is less: a worker that is told to
+    """Long poll, whole seconds from 1 to 20. Default: 20 s, or half the grace if that is less: a worker that is told to
     leave waits for its outstanding poll. With ECS's stop timeout of 30 s that is 12 s."""
     visibility_timeout: Duration | None = None
     """Lease of each message, 1 s to 12 h, whole seconds. Default: the queue's own."""
@@ -93,7 +93,11 @@ class WorkerSettings(BaseSettings):
     @property
     def poll_wait_s(self) -> int:
         """The poll wait as set, or what the grace can bear."""
-        return math.floor(min(_LONGEST_POLL_S, self.grace_s / 2)) if self.poll_wait is None else int(self.poll_wait)
+        return (
+            max(1, math.floor(min(_LONGEST_POLL_S, self.grace_s / 2)))
+            if self.poll_wait is None
+            else int(self.poll_wait)
+        )
 
     @property
     def visibility_timeout_s(self) -> int | None:
@@ -147,9 +151,10 @@ _FIXES: Final = {
 
 def _lone_faults(settings: WorkerSettings) -> list[Fault]:
     faults = []
-    if settings.poll_wait is not None and not _whole(settings.poll_wait, 0, _LONGEST_POLL_S):
-        fix = f"write whole seconds from 0 to {_LONGEST_POLL_S}"
-        faults.append(Fault("poll_wait", settings.poll_wait, "SQS does not wait so", fix))
+    if settings.poll_wait is not None and not _whole(settings.poll_wait, 1, _LONGEST_POLL_S):
+        problem = "no long poll (one of 0 s would ask hundreds of times a second, and each is billed)"
+        fix = f"write whole seconds from 1 to {_LONGEST_POLL_S}"
+        faults.append(Fault("poll_wait", settings.poll_wait, problem, fix))
     lease_s = settings.visibility_timeout
     if lease_s is not None and not _whole(lease_s, 1, LONGEST_LEASE_S):
         fix = "write whole seconds from 1 s to 12h, or leave it out to use the queue's own"

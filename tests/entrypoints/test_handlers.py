@@ -1,0 +1,56 @@
+"""`module:function` as a command line names it: what is found, and one clear line for what is not."""
+
+from pathlib import Path
+
+import pytest
+
+from tidegate.entrypoints.handlers import load_handler
+from tidegate.errors import ConfigError
+
+
+@pytest.fixture(autouse=True)
+def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("sys.path", [entry for entry in __import__("sys").path if entry])
+    package = tmp_path / "shop_under_test"
+    package.mkdir()
+    (package / "__init__.py").write_text("")
+    (package / "jobs.py").write_text(
+        "LIMIT = 3\ndef send_mail(message): return 'sent'\nclass Mail:\n    @staticmethod\n    def send(message): ...\n"
+    )
+    (package / "broken.py").write_text("raise ValueError('no\\nway')")
+    (package / "needy.py").write_text("import a_module_that_is_not_there")
+
+
+@pytest.mark.parametrize("target", ["shop_under_test.jobs:send_mail", "shop_under_test.jobs:Mail.send"])
+def test_a_handler_is_found_in_the_working_directory(target: str) -> None:
+    assert callable(load_handler(target))
+
+
+@pytest.mark.parametrize(
+    ("target", "says"),
+    [
+        ("shop_under_test.jobs", "no module:function; write module:function, such as"),
+        (":send_mail", "no module:function"),
+        ("shop_under_test.jobs:", "no module:function"),
+        ("nowhere.jobs:send_mail", "there is no module nowhere; run it where nowhere is, or install it"),
+        ("shop_under_test.nojobs:send_mail", "there is no module shop_under_test.nojobs"),
+        ("shop_under_test.jobs:send_male", "has no send_male; it has send_mail, Mail"),
+        ("shop_under_test.jobs:LIMIT", "LIMIT is int, which can't be called"),
+        ("shop_under_test.broken:f", "importing shop_under_test.broken raised ValueError: no; see where"),
+        ("shop_under_test.needy:f", "imports a_module_that_is_not_there, which is not there; install that"),
+    ],
+)
+def test_what_cannot_be_called_is_one_line_with_target_and_fix(target: str, says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_handler(target)
+    said = str(caught.value)
+    assert said.startswith(f"handler = '{target}': ")
+    assert says in said
+    assert "\n" not in said
+
+
+def test_an_error_of_the_users_own_module_is_the_cause() -> None:
+    with pytest.raises(ConfigError) as caught:
+        load_handler("shop_under_test.broken:f")
+    assert isinstance(caught.value.__cause__, ValueError)

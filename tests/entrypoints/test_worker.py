@@ -1,0 +1,141 @@
+"""`Worker` inside another program: on its loop, stopped from any thread, cancelled; and its heartbeat's way out."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from tests.aws.moto_cloud import use_test_account
+from tidegate import Message, Worker
+from tidegate.core.model import WorkerState
+from tidegate.errors import ConfigError, Gone
+from tidegate.sandbox.sqs import SqsServer
+from tidegate.stores.file import FileStore
+
+pytestmark = pytest.mark.integration
+
+Send = Callable[[str], object]
+
+
+@pytest.fixture
+def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqsServer]:
+    use_test_account(monkeypatch)
+    with SqsServer() as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", server.url)
+        yield server
+
+
+@pytest.fixture
+def send(server: SqsServer) -> Send:
+    sqs: Any = boto3.client("sqs")
+    url = sqs.create_queue(QueueName="orders", Attributes={"VisibilityTimeout": "5"})["QueueUrl"]
+    return lambda body: sqs.send_message(QueueUrl=url, MessageBody=body)
+
+
+def left(server: SqsServer) -> tuple[int, int]:
+    seen = server.snapshot()["orders"]
+    return seen.visible, seen.in_flight
+
+
+async def test_async_handlers_run_on_the_callers_loop_and_stop_ends_serve(server: SqsServer, send: Send) -> None:
+    seen: list[tuple[str, asyncio.AbstractEventLoop]] = []
+
+    async def handler(message: Message) -> None:
+        seen.append((message.body, asyncio.get_running_loop()))
+        worker.stop("done")
+
+    worker = Worker("orders", handler=handler, poll_wait=1)
+    send("hello")
+    await worker.serve()
+    assert seen == [("hello", asyncio.get_running_loop())]
+    assert left(server) == (0, 0)
+
+
+async def test_a_caller_that_blocks_its_loop_does_not_lose_its_leases(server: SqsServer, send: Send) -> None:
+    """The mistake of agno #9512. The lease is 1 s, the loop is blocked for 2.5 s."""
+    runs: list[int] = []
+
+    async def handler(message: Message) -> None:
+        runs.append(message.receive_count)
+        threading.Event().wait(2.5)
+        worker.stop("done")
+
+    worker = Worker("orders", handler=handler, poll_wait=1, slots=2, visibility_timeout=1)
+    send("hello")
+    await worker.serve()
+    assert runs == [1]
+    assert left(server) == (0, 0)
+
+
+async def test_cancelling_serve_drains_first(server: SqsServer, send: Send) -> None:
+    started, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def handler(message: Message) -> None:
+        started.set()
+        go_on.wait(20)
+        ended.set()
+
+    serving = asyncio.create_task(Worker("orders", handler=handler, poll_wait=1).serve())
+    send("hello")
+    await asyncio.to_thread(started.wait, 20)
+    serving.cancel()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    assert ended.is_set()
+    assert left(server) == (0, 0)
+
+
+async def test_a_worker_told_to_stop_before_it_serves_takes_nothing(server: SqsServer, send: Send) -> None:
+    worker = Worker("orders", handler=lambda message: None, poll_wait=1)
+    send("hello")
+    worker.stop("changed my mind")
+    await worker.serve()
+    assert left(server) == (1, 0)
+
+
+async def test_a_queue_that_does_not_exist_is_raised_out_of_serve(server: SqsServer) -> None:
+    with pytest.raises(Gone, match="nowhere"):
+        await Worker("nowhere", handler=lambda message: None).serve()
+
+
+async def test_heartbeats_go_to_the_directory_under_the_queues_name(
+    server: SqsServer, send: Send, tmp_path: Path
+) -> None:
+    def handler(message: Message) -> None:
+        worker.stop("done")
+
+    worker = Worker("orders", handler=handler, poll_wait=1, state_dir=tmp_path, id="w1", slots=3)
+    send("hello")
+    await worker.serve()
+    (report,) = FileStore(tmp_path).workers("orders", now_s=0.0)
+    assert (report.worker_id, report.slots, report.state) == ("w1", 3, WorkerState.STOPPED)
+    assert report.total.completions == 1
+    assert report.reason == "done"
+
+
+def test_run_in_a_thread_of_a_program_leaves_signals_alone(server: SqsServer, send: Send) -> None:
+    done = threading.Event()
+    worker = Worker("orders", handler=lambda message: done.set(), poll_wait=1)
+    running = threading.Thread(target=worker.run)
+    running.start()
+    send("hello")
+    assert done.wait(20)
+    worker.stop()
+    running.join(20)
+    assert not running.is_alive()
+    assert left(server) == (0, 0)
+
+
+def test_two_workers_on_one_machine_have_names_of_their_own() -> None:
+    first, second = (Worker("orders", handler=lambda message: None) for _ in range(2))
+    assert first._plan.worker_id != second._plan.worker_id
+
+
+def test_a_wrong_setting_is_refused_when_the_worker_is_made() -> None:
+    with pytest.raises(ConfigError, match="slots = 0"):
+        Worker("orders", handler=lambda message: None, slots=0)

@@ -1,0 +1,85 @@
+"""A worker's settings: defaults, what the environment overrides, and every fault with its fix."""
+
+from typing import Any
+
+import pytest
+
+from tidegate.errors import ConfigError
+from tidegate.worker.settings import WorkerSettings, worker_settings
+
+
+@pytest.fixture(autouse=True)
+def _no_settings_from_outside(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("ECS_CONTAINER_STOP_TIMEOUT", raising=False)
+    for name in WorkerSettings.model_fields:
+        monkeypatch.delenv(f"TIDEGATE_WORKER_{name.upper()}", raising=False)
+
+
+def faults(**keywords: Any) -> str:
+    with pytest.raises(ConfigError) as caught:
+        worker_settings({"queue": "orders", **keywords})
+    return str(caught.value)
+
+
+def test_only_the_queue_is_needed() -> None:
+    settings = worker_settings({"queue": "orders"})
+    assert (settings.slots, settings.grace_s, settings.poll_wait_s, settings.visibility_timeout_s) == (1, 25, 12, None)
+
+
+@pytest.mark.parametrize(
+    ("stop_timeout", "grace_s", "poll_wait_s"),
+    [("30s", 25, 12), ("120", 115, 20), ("2m", 115, 20), ("6", 3, 1), ("2", 1, 1)],
+)
+def test_grace_and_poll_wait_follow_from_the_platforms_stop_timeout(
+    monkeypatch: pytest.MonkeyPatch, stop_timeout: str, grace_s: float, poll_wait_s: int
+) -> None:
+    monkeypatch.setenv("ECS_CONTAINER_STOP_TIMEOUT", stop_timeout)
+    settings = worker_settings({"queue": "orders"})
+    assert (settings.grace_s, settings.poll_wait_s) == (grace_s, poll_wait_s)
+
+
+def test_the_environment_wins_over_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEGATE_WORKER_SLOTS", "8")
+    monkeypatch.setenv("TIDEGATE_WORKER_GRACE", "1m30s")
+    settings = worker_settings({"queue": "orders", "slots": 2, "grace": 5, "pool": None})
+    assert (settings.slots, settings.grace_s) == (8, 90.0)
+
+
+def test_the_queue_may_come_from_the_environment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEGATE_WORKER_QUEUE", "orders")
+    assert worker_settings({"queue": None}).queue == "orders"
+
+
+def test_every_fault_is_named_at_once_with_its_value_and_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEGATE_WORKER_HEARTBEAT", "soon")
+    said = faults(queue=None, slots=0, solts=3).splitlines()
+    assert any(each.startswith("heartbeat = 'soon': not a duration; write seconds") for each in said)
+    assert "queue = None: not given; pass queue=… or set TIDEGATE_WORKER_QUEUE" in said
+    assert any(each.startswith("slots = 0: ") and "from 1 to 1000" in each for each in said)
+    assert any(each.startswith("solts = 3: there is no such setting; choose from queue, pool") for each in said)
+
+
+@pytest.mark.parametrize(
+    ("keywords", "says"),
+    [
+        ({"poll_wait": 21}, "poll_wait = 21.0: no long poll"),
+        ({"poll_wait": 0}, "each is billed); write whole seconds from 1 to 20"),
+        ({"poll_wait": 1.5}, "poll_wait = 1.5: no long poll"),
+        ({"poll_wait": 20, "grace": 10}, "poll_wait = 20.0: longer than the grace of 10s"),
+        ({"visibility_timeout": 0}, "visibility_timeout = 0.0: no lease that can be kept alive; write whole seconds"),
+        ({"visibility_timeout": "13h"}, "visibility_timeout = 46800.0: no lease"),
+        ({"heartbeat": 0}, "heartbeat = 0.0: not more than nothing"),
+        ({"stop_timeout": "0s"}, "stop_timeout = 0.0: not more than nothing"),
+        ({"grace": "-1"}, "grace = '-1': not a duration"),
+        ({"retry_base": 10, "retry_cap": 5}, "retry_base = 10.0: more than retry_cap = 5s"),
+        ({"table": "fleet", "state_dir": "fleet.d"}, "table = 'fleet' is given too; give one of them"),
+        ({"queue": ""}, "queue = '': "),
+    ],
+)
+def test_a_setting_that_cannot_hold_is_refused(keywords: dict[str, Any], says: str) -> None:
+    assert says in faults(**keywords)
+
+
+@pytest.mark.parametrize("lease", [1, 43_200, "12h", "30s"])
+def test_every_lease_that_sqs_gives_is_accepted(lease: object) -> None:
+    assert worker_settings({"queue": "orders", "visibility_timeout": lease}).visibility_timeout_s
