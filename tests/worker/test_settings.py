@@ -1,5 +1,6 @@
 """A worker's settings: defaults, what the environment overrides, and every fault with its fix."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -83,3 +84,9 @@ def test_a_setting_that_cannot_hold_is_refused(keywords: dict[str, Any], says: s
 @pytest.mark.parametrize("lease", [1, 43_200, "12h", "30s"])
 def test_every_lease_that_sqs_gives_is_accepted(lease: object) -> None:
     assert worker_settings({"queue": "orders", "visibility_timeout": lease}).visibility_timeout_s
+
+
+def test_the_documentation_names_every_setting() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "worker.md").read_text()
+    rows = [row.split("|")[1] for row in page.partition("## Settings")[2].splitlines() if row.startswith("| `")]
+    assert {name.strip(" `") for row in rows for name in row.split(",")} == set(WorkerSettings.model_fields)
