@@ -5,9 +5,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.lab.scenario import Floats
+from tidegate.lab.scenario import Floats, Scenario
 
-__all__ = ["Outcome"]
+__all__ = ["Outcome", "outcome_of"]
+
+_HOUR_S = 3600.0
+_ENOUGH_ARRIVALS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -48,3 +51,58 @@ class Outcome:
     """The desired count from each time of `desired_at_s` on, first at 0."""
     waits_s: NDArray[np.float32]
     """One per message, in the order of arrival."""
+
+
+def outcome_of(
+    scenario: Scenario,
+    policy: str,
+    seed: int,
+    *,
+    waits_s: Floats,
+    end_s: float,
+    worker_seconds: float,
+    starts: int,
+    stops: int,
+    desired_at_s: Floats,
+    desired: NDArray[np.int64],
+) -> Outcome:
+    """Sum a run up. `waits_s` holds NaN for messages that never started: those have waited until `end_s`."""
+    unserved = np.isnan(waits_s)
+    waits_s = np.where(unserved, end_s - scenario.arrivals_s, waits_s)
+    late = unserved | (waits_s > scenario.target_wait_s)
+    work_seconds = float(scenario.service_s.sum()) / scenario.slots_per_worker
+    p50_s, p99_s, max_s = np.quantile(waits_s, (0.5, 0.99, 1.0)).tolist() if len(waits_s) else (0.0, 0.0, 0.0)
+    steps = np.sign(np.diff(desired))
+    return Outcome(
+        policy=policy,
+        scenario=scenario.name,
+        seed=seed,
+        messages=len(waits_s),
+        unserved=int(unserved.sum()),
+        late_share=float(late.mean()) if len(late) else 0.0,
+        worst_hour_late_share=_worst_hour(scenario.arrivals_s, late),
+        wait_p50_s=p50_s,
+        wait_p99_s=p99_s,
+        wait_max_s=max_s,
+        worker_seconds=worker_seconds,
+        work_seconds=work_seconds,
+        cost=worker_seconds / work_seconds if work_seconds else 0.0,
+        starts=starts,
+        stops=stops,
+        changes=len(steps),
+        reversals=int(np.sum(steps[1:] != steps[:-1])),
+        changes_per_hour=len(steps) / (end_s / _HOUR_S),
+        end_s=end_s,
+        desired_at_s=desired_at_s,
+        desired=desired,
+        waits_s=waits_s.astype(np.float32),
+    )
+
+
+def _worst_hour(arrivals_s: Floats, late: NDArray[np.bool_]) -> float:
+    hours = (arrivals_s // _HOUR_S).astype(np.int64)
+    messages, lates = np.bincount(hours), np.bincount(hours, late)
+    enough = messages >= _ENOUGH_ARRIVALS
+    if not enough.any():
+        return float(late.mean()) if len(late) else 0.0
+    return float((lates[enough] / messages[enough]).max())
