@@ -74,8 +74,7 @@ class FleetReports:
         `workers`: those that run, and those that ran until less than three beats ago, in the order of their numbers.
         """
         self._forget(now_s)
-        listed = [worker for worker in workers if _beats(worker, now_s)[1] > now_s - BEATS_TO_LIVE_S]
-        before_s, latest_s = np.array([_beats(worker, now_s) for worker in listed]).reshape(-1, 2).T
+        listed, before_s, latest_s = _latest_beats(workers, now_s)
         self._follow(np.array([worker.number for worker in listed], np.int64))
         if not listed:
             return ()
@@ -85,9 +84,10 @@ class FleetReports:
         self._totals += recent if same else _figures(runs, row, self._totals_until_s, latest_s)
         self._totals_until_s = latest_s
         busy = np.bincount(row[(runs.starts_s < latest_s[row]) & (runs.ends_s >= latest_s[row])], minlength=len(listed))
-        beats = zip(listed, before_s.tolist(), latest_s.tolist(), busy.tolist(), strict=True)
-        figures = zip(beats, recent.tolist(), self._totals.tolist(), strict=True)
-        return tuple(self._report(*beat, recent, total) for beat, recent, total in figures)
+        recents = _work_figures(latest_s - before_s, recent)
+        totals = _work_figures(latest_s - [worker.ready_at_s for worker in listed], self._totals)
+        rows = zip(listed, latest_s.tolist(), busy.tolist(), recents, totals, strict=True)
+        return tuple(self._report(*row) for row in rows)
 
     def _forget(self, now_s: float) -> None:
         """Drop the runs that no report can speak of any more: neither a stopped worker's last, nor any total's next."""
@@ -111,36 +111,22 @@ class FleetReports:
         return self._runs.keep(listed), row[listed]
 
     def _report(
-        self, worker: SimulatedWorker, before_s: float, at_s: float, busy: int, recent: list[float], total: list[float]
+        self, worker: SimulatedWorker, at_s: float, busy: int, recent: WorkFigures, total: WorkFigures
     ) -> WorkerReport:
-        stopped = at_s >= worker.gone_at_s
         draining = at_s >= worker.drains_from_s
-        state = WorkerState.STOPPED if stopped else WorkerState.DRAINING if draining else WorkerState.RUNNING
+        state = WorkerState.DRAINING if draining else WorkerState.RUNNING
         return WorkerReport(
             worker_id=f"w{worker.number}",
-            state=state,
+            state=WorkerState.STOPPED if at_s >= worker.gone_at_s else state,
             reason="scale-in" if draining else "",
             reported_at_s=at_s,
             started_at_s=worker.ready_at_s,
             first_receive_at_s=worker.ready_at_s,
             slots=self._scenario.slots_per_worker,
             busy=busy,
-            recent=_work_figures(at_s - before_s, recent),
-            total=_work_figures(at_s - worker.ready_at_s, total),
+            recent=recent,
+            total=total,
         )
-
-
-def _work_figures(span_s: float, row: list[float]) -> WorkFigures:
-    return WorkFigures(
-        span_s=span_s,
-        starts=int(row[_STARTS]),
-        completions=int(row[_COMPLETIONS]),
-        failures=int(row[_FAILURES]),
-        redeliveries=int(row[_REDELIVERIES]),
-        service_time_sum_s=row[_SUM],
-        service_time_square_sum_s2=row[_SQUARES],
-        waits=tuple(map(int, row[_WAITS:])) if row[_STARTS] else (),
-    )
 
 
 def _figures(runs: _Window, row: NDArray[np.int64], from_s: Floats, to_s: Floats) -> Floats:
@@ -160,6 +146,35 @@ def _figures(runs: _Window, row: NDArray[np.int64], from_s: Floats, to_s: Floats
     cells = row[began] * _BUCKETS + runs.buckets[began]
     figures[:, _WAITS:] = np.bincount(cells, minlength=count * _BUCKETS).reshape(count, _BUCKETS)
     return figures
+
+
+def _work_figures(spans_s: Floats, figures: Floats) -> list[WorkFigures]:
+    counts = figures[:, :_SUM].astype(np.int64).tolist()
+    sums = figures[:, _SUM:_WAITS].tolist()
+    waits = figures[:, _WAITS:].astype(np.int64).tolist()
+    return [
+        WorkFigures(
+            span_s=span_s,
+            starts=starts,
+            completions=completions,
+            failures=failures,
+            redeliveries=redeliveries,
+            service_time_sum_s=sum_s,
+            service_time_square_sum_s2=square_sum_s2,
+            waits=tuple(buckets) if starts else (),
+        )
+        for span_s, (starts, completions, failures, redeliveries), (sum_s, square_sum_s2), buckets in zip(
+            spans_s.tolist(), counts, sums, waits, strict=True
+        )
+    ]
+
+
+def _latest_beats(workers: list[SimulatedWorker], now_s: float) -> tuple[list[SimulatedWorker], Floats, Floats]:
+    """The workers whose latest beat still counts, and for each the beat before it and the latest."""
+    beats = [(worker, *_beats(worker, now_s)) for worker in workers]
+    current = [beat for beat in beats if beat[2] > now_s - BEATS_TO_LIVE_S]
+    times_s = np.array([beat[1:] for beat in current]).reshape(-1, 2)
+    return [worker for worker, _, _ in current], times_s[:, 0], times_s[:, 1]
 
 
 def _beats(worker: SimulatedWorker, now_s: float) -> tuple[float, float]:

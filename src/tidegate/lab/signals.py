@@ -26,6 +26,8 @@ class Tally:
 
     def add(self, times_s: Floats, by: int = 1) -> None:
         """Times after the tally's length count as its last second."""
+        if len(times_s) == 0:
+            return
         seconds = np.minimum(times_s, len(self._per_second) - 1).astype(np.int64)
         np.add.at(self._per_second, seconds, by)
 

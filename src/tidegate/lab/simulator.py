@@ -85,7 +85,8 @@ class _Run:
             if self._platform.next_event_s <= now_s:
                 self._pass_platform_event(now_s)
             elif next_minute_s <= now_s:
-                self._take_stock()
+                if self._scenario.age_counts_in_flight:
+                    self._take_stock()
                 self._signals.pass_minute(now_s)
                 next_minute_s += _MINUTE_S
             else:
@@ -150,6 +151,9 @@ class _Run:
 
     def _note_waits(self, messages: NDArray[np.int64], starts_s: NDArray[np.float64]) -> NDArray[np.bool_]:
         """Note each message's first start; which of these starts were no first ones."""
+        if not self._queue.repeats:
+            self._waits_s[messages] = starts_s - self._scenario.arrivals_s[messages]
+            return np.zeros(len(messages), bool)
         _, firsts = np.unique(messages, return_index=True)
         again = np.ones(len(messages), bool)
         again[firsts] = ~np.isnan(self._waits_s[messages[firsts]])

@@ -55,7 +55,7 @@ class SimulatedQueue:
         self._next = 0
         self._now_s = 0.0
         self._poison = poison
-        self._plain = not poison and scenario.downstream is None and scenario.spot_losses_per_hour == 0
+        self._plain = not self.repeats and scenario.downstream is None
         self._busy_until_s: list[float] = []
         self._held: dict[int, tuple[int, float]] = {}  # slot -> message and end of its latest run
         self._failures: dict[int, int] = {}
@@ -73,7 +73,7 @@ class SimulatedQueue:
                 return
 
     def _start_until(self, until_s: float) -> float:
-        """The hot loop: about a microsecond a message. Stops early where a failed message becomes visible again."""
+        """The hot loop: under a microsecond a message. Stops early where a failed message becomes visible again."""
         arrivals_s, service_s, shard_of, shards = self._arrivals_s, self._service_s, self._shard_of, self._shards
         free, waiting, plain, log = self._free, self._waiting, self._plain, self._log.extend
         following = self._next
@@ -187,6 +187,11 @@ class SimulatedQueue:
         return returned_s
 
     @property
+    def repeats(self) -> bool:
+        """Whether a message can start more than once in this scenario."""
+        return bool(self._poison) or self._scenario.spot_losses_per_hour > 0
+
+    @property
     def all_started(self) -> bool:
         """Nothing waits, nothing will come, nothing will come back."""
         return not self._waiting and self._next == len(self._service_s) and self._returns[0] is _NOBODY
@@ -209,7 +214,7 @@ class SimulatedQueue:
         A message received three times or more leaves the age metric:
         https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
         """
-        if self._plain:
+        if not self.repeats:
             return min((shard[0] for shard in self._waiting), default=None)
         failures = self._failures
         candidates = (m for m in chain.from_iterable(self._waiting) if failures.get(m, 0) < _POISONED_AFTER)
