@@ -1,30 +1,16 @@
-"""Traces become send times; a file that is no trace is refused by name, line and fix."""
+"""A trace becomes send times."""
 
 import random
 from itertools import pairwise
-from pathlib import Path
 
-import pytest
-
-from tidegate.errors import ConfigError
-from tidegate.sandbox.demo.trace import Bin, load_trace, send_times, spike
-
-
-def write(tmp_path: Path, text: str) -> Path:
-    path = tmp_path / "trace.csv"
-    path.write_text(text)
-    return path
+from tidegate.config.trace import Bin
+from tidegate.sandbox.demo.trace import send_times, spike
 
 
 def test_the_spike_goes_from_five_a_second_to_forty_and_back() -> None:
     rates = [(each.count / (each.end_s - each.begin_s), each.begin_s, each.end_s) for each in spike(90)]
     assert [round(rate) for rate, _, _ in rates] == [5, 40, 5]
     assert (rates[0][1], rates[-1][2]) == (0, 90)
-
-
-def test_speed_divides_the_time_axis_and_nothing_else(tmp_path: Path) -> None:
-    path = write(tmp_path, "t_s,count\n60,3\n120,0\n180,7\n")
-    assert load_trace(path, speed=20) == [Bin(0, 3, 3), Bin(3, 6, 0), Bin(6, 9, 7)]
 
 
 def test_every_message_is_sent_within_its_bin_and_in_order() -> None:
@@ -39,30 +25,3 @@ def test_nothing_is_sent_after_the_end() -> None:
     times = list(send_times(bins, length_s=5, rng=random.Random(7)))
     assert max(times) < 5
     assert 400 < len(times) < 600
-
-
-@pytest.mark.parametrize(
-    ("text", "says"),
-    [
-        ("", "line 1 is not the header t_s,count"),
-        ("time,count\n1,2\n", "line 1 is not the header t_s,count"),
-        ("t_s,count\n0,1\n", "fewer than two bins"),
-        ("t_s,count\n0,1\n1,many\n", "line 3 is not two numbers (1,many)"),
-        ("t_s,count\n0,1\n1,2,3\n", "line 3 is not two numbers (1,2,3)"),
-        ("t_s,count\n0,1\n1,-2\n", "line 3 is out of range (1,-2)"),
-        ("t_s,count\n0,1\nnan,2\n", "line 3 is out of range (nan,2)"),
-        ("t_s,count\n0,1\n0,2\n", "t_s does not rise"),
-    ],
-)
-def test_a_file_that_is_no_trace_is_refused_with_the_line_and_the_fix(tmp_path: Path, text: str, says: str) -> None:
-    path = write(tmp_path, text)
-    with pytest.raises(ConfigError) as refused:
-        load_trace(path, speed=1)
-    assert says in str(refused.value)
-    assert str(path) in str(refused.value)
-    assert "write a CSV file with the header t_s,count" in str(refused.value)
-
-
-def test_a_missing_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="can't be read"):
-        load_trace(tmp_path / "none.csv", speed=1)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from tidegate.config.trace import load_trace
 from tidegate.errors import TidegateError
 from tidegate.ports import Clock
 from tidegate.sandbox.demo.cast import QUEUE, Cast
@@ -14,7 +15,7 @@ from tidegate.sandbox.demo.frames import Frame, History
 from tidegate.sandbox.demo.ledger import Messages
 from tidegate.sandbox.demo.logs import DecisionLog
 from tidegate.sandbox.demo.settings import DemoSettings, check
-from tidegate.sandbox.demo.trace import load_trace, send_times, spike
+from tidegate.sandbox.demo.trace import send_times, spike
 from tidegate.sandbox.demo.traffic import Traffic
 from tidegate.sandbox.demo.verdict import Verdict, reach_verdict
 

@@ -1,30 +1,16 @@
-"""When the demo's messages are sent: a spike of its own, or a trace from a file."""
+"""When the demo's messages are sent: within the bins of a trace, or of a spike of its own."""
 
-import csv
-import math
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass
-from itertools import pairwise
-from pathlib import Path
 
-from tidegate.errors import ConfigError, Fault
+from tidegate.config.trace import Bin
 
-__all__ = ["Bin", "load_trace", "send_times", "spike"]
+__all__ = ["send_times", "spike"]
 
 CALM_PER_S = 5.0
 SPIKE_PER_S = 40.0
 SPIKE_BEGINS, SPIKE_ENDS = 0.22, 0.58
 """Of the demo's length: long enough to see the fleet grow, and then to see it hold and shrink."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bin:
-    """`count` messages between `begin_s` and `end_s`, seconds from the start."""
-
-    begin_s: float
-    end_s: float
-    count: int
 
 
 def spike(length_s: float) -> list[Bin]:
@@ -37,32 +23,6 @@ def spike(length_s: float) -> list[Bin]:
     ]
 
 
-def load_trace(path: Path, speed: float) -> list[Bin]:
-    """A CSV file `t_s,count` (left edge of each bin in seconds, arrivals in it), its time axis divided by `speed`.
-
-    Raises ConfigError naming the file, the line and what is expected there.
-    """
-    try:
-        with path.open(newline="", encoding="utf-8") as lines:
-            rows = list(csv.reader(lines))
-    except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise _fault(path, f"can't be read ({error})") from error
-    if not rows or [cell.strip() for cell in rows[0]] != ["t_s", "count"]:
-        raise _fault(path, "line 1 is not the header t_s,count")
-    points = [_point(path, number, row) for number, row in enumerate(rows[1:], start=2) if row]
-    if len(points) < 2:
-        raise _fault(path, "there are fewer than two bins")
-    edges = [t_s for t_s, _ in points]
-    if any(later <= earlier for earlier, later in pairwise(edges)):
-        raise _fault(path, "t_s does not rise from line to line")
-    edges.append(2 * edges[-1] - edges[-2])
-    begin_s = edges[0]
-    return [
-        Bin((left - begin_s) / speed, (right - begin_s) / speed, count)
-        for (_, count), left, right in zip(points, edges, edges[1:], strict=False)
-    ]
-
-
 def send_times(bins: list[Bin], length_s: float, rng: random.Random) -> Iterator[float]:
     """The times to send at, rising, up to `length_s`; within its bin a message falls anywhere."""
     for each in bins:
@@ -71,19 +31,3 @@ def send_times(bins: list[Bin], length_s: float, rng: random.Random) -> Iterator
         for at_s in sorted(rng.uniform(each.begin_s, each.end_s) for _ in range(each.count)):
             if at_s < length_s:
                 yield at_s
-
-
-def _point(path: Path, number: int, row: list[str]) -> tuple[float, int]:
-    try:
-        at, count = row
-        t_s, arrivals = float(at), float(count)
-    except ValueError as error:
-        raise _fault(path, f"line {number} is not two numbers ({','.join(row)[:60]})") from error
-    if not math.isfinite(t_s) or not math.isfinite(arrivals) or arrivals < 0:
-        raise _fault(path, f"line {number} is out of range ({','.join(row)[:60]})")
-    return t_s, round(arrivals)
-
-
-def _fault(path: Path, problem: str) -> ConfigError:
-    fix = "write a CSV file with the header t_s,count and one line per bin: its start in seconds and its arrivals"
-    return ConfigError([Fault("--trace", str(path), problem, fix)])
