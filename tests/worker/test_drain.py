@@ -117,6 +117,16 @@ async def test_a_released_message_is_not_taken_back_by_a_late_poll_of_the_same_w
         await bench.stop()
         assert bench.queue.visible() == {sent}
         assert work.started == [sent]
+        assert {handle for call in bench.queue.of("change") for handle in call.receipt_handles} == {f"{sent}#1"}
+
+
+async def test_the_worker_is_not_gone_before_its_releases_are_confirmed() -> None:
+    work = Work(takes_s=1000.0)
+    async with working(work, FakeWorkQueue(visibility_s=600, latency_s=1.0)) as bench:
+        sent = bench.queue.send()
+        await until(lambda: work.started)
+        await bench.stop()
+        assert bench.queue.visible() == {sent}
 
 
 async def test_a_handler_that_returns_when_told_has_done_its_work_and_is_not_released() -> None:

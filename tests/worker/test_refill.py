@@ -89,6 +89,16 @@ async def test_failed_polls_are_spaced_out_up_to_a_limit(work: Work) -> None:
         assert gaps == pytest.approx([0.5, 1, 2, 4, 8, 16, 20, 20, 20, 20], rel=0.01)
 
 
+async def test_after_a_poll_that_worked_the_spacing_starts_anew(work: Work) -> None:
+    async with working(work, random=lambda: 0.999) as bench:
+        bench.queue.fail("receive", *[refusal(Throttled) for _ in range(6)])
+        await until(lambda: len(bench.queue.of("receive")) == 8)
+        failed_again_at_s = bench.queue.of("receive")[-1].at_s + PLAN.poll_wait_s
+        bench.queue.fail("receive", refusal(Throttled))
+        await until(lambda: len(bench.queue.of("receive")) == 10)
+        assert bench.queue.of("receive")[-1].at_s == pytest.approx(failed_again_at_s + 0.5, abs=0.01)
+
+
 @pytest.mark.parametrize("kind", [Denied, Gone, Invalid])
 async def test_a_worker_whose_first_poll_is_refused_says_so_and_ends(work: Work, kind: type[CloudError]) -> None:
     queue = FakeWorkQueue()

@@ -138,6 +138,9 @@ async def test_busy_slots_service_times_and_waits_are_measured() -> None:
         assert report.total.service_time_square_sum_s2 == pytest.approx(32.0, abs=0.1)
         edges = [WAIT_BOUNDS_S[index] for index, count in enumerate(report.total.waits) if count]
         assert edges == [0.05, 5, 10]
+        assert [each.recent.completions for each in bench.sink.reports] == [0, 2]
+        await bench.stop()
+        assert sum(each.recent.completions for each in bench.sink.reports) == 3
 
 
 @pytest.mark.looptime

@@ -58,7 +58,6 @@ class Deleter:
         self._some, self._full, self._idle = asyncio.Event(), asyncio.Event(), asyncio.Event()
         self._idle.set()
         self._open = 0
-        self._hurry = False
         self._lanes = asyncio.Semaphore(_CALLS_AT_ONCE)
 
     def add(self, key: int, receipt_handle: str, message_id: str) -> None:
@@ -68,9 +67,7 @@ class Deleter:
         self._queue_up(_Delete(key, receipt_handle, message_id))
 
     async def flushed(self) -> None:
-        """From now on without lingering: waits until every delete is confirmed or given up."""
-        self._hurry = True
-        self._full.set()
+        """Waits until every delete is confirmed or given up."""
         await self._idle.wait()
 
     def abandon(self) -> int:
@@ -84,8 +81,7 @@ class Deleter:
         async with asyncio.TaskGroup() as calls:
             while True:
                 await self._some.wait()
-                if not self._hurry:
-                    await happens_within(self._full, _LINGER_S)
+                await happens_within(self._full, _LINGER_S)
                 await self._lanes.acquire()
                 calls.create_task(self._send(self._next_batch()), name="tidegate-delete")
 
@@ -99,7 +95,7 @@ class Deleter:
         batch = [self._waiting.popleft() for _ in range(min(_BATCH, len(self._waiting)))]
         if not self._waiting:
             self._some.clear()
-        if len(self._waiting) < _BATCH and not self._hurry:
+        if len(self._waiting) < _BATCH:
             self._full.clear()
         return batch
 

@@ -15,7 +15,6 @@ __all__ = ["Lifecycle"]
 _ECHO_S: Final = 1.0
 _HURRY_SHARE: Final = 0.2
 _FINEST_S: Final = 0.001
-_ORDER: Final = (WorkerState.RUNNING, WorkerState.DRAINING, WorkerState.RELEASED, WorkerState.STOPPED)
 
 
 class Lifecycle:
@@ -46,10 +45,9 @@ class Lifecycle:
         self._stopped_at_s = now_s
 
     def advance(self, state: WorkerState) -> None:
-        """Only ever forward."""
-        if _ORDER.index(state) > _ORDER.index(self.state):
-            self.state = state
-            self._on_change()
+        """The next state; the service calls this in the order above."""
+        self.state = state
+        self._on_change()
 
     def time_left_s(self) -> float:
         """Seconds of grace left; 0 when it is over. Less than a millisecond is over: no timer is finer."""
