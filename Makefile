@@ -48,7 +48,7 @@ check: lint pure
 
 test: check contract-server
 	$(BIN)/pytest -q -n 2 --ignore=tests/core -m "not integration and not soak and not bench" tests
-	$(BIN)/pytest -q -m "integration and not soak and not bench" tests
+	$(BIN)/pytest -q -n 2 --dist loadgroup -m "integration and not soak and not bench" tests
 
 bench: setup
 	$(BIN)/pytest -q -s -m bench tests

@@ -1,9 +1,11 @@
 """`tidegate demo` on the command line."""
 
+import json
 import sys
 from collections.abc import Callable
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -11,10 +13,11 @@ from rich.console import Console
 from tidegate.core.durations import parse_duration
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import Clock
-from tidegate.sandbox.demo.report import Progress, print_verdict, verdict_json
-from tidegate.sandbox.demo.run import Demo, Outcome, Scene
-from tidegate.sandbox.demo.settings import DemoSettings
-from tidegate.sandbox.demo.view import LiveView
+from tidegate.sandbox.demo.settings import DemoSettings, check
+from tidegate.sandbox.demo.trace import plan
+
+if TYPE_CHECKING:
+    from tidegate.sandbox.demo.run import Outcome, Scene
 
 __all__ = ["main"]
 
@@ -63,26 +66,34 @@ def _command(clock: Clock) -> Callable[..., int]:
         if json_file is not None and not json_file.resolve().parent.is_dir():
             fix = "create that directory or write another file"
             raise ConfigError([Fault("--json", str(json_file), "its directory does not exist", fix)])
-        outcome = _run(settings, clock, headless=headless)
+        check(settings)
+        outcome = _run(settings, plan(settings), clock, headless=headless)
         if json_file is not None:
-            json_file.write_text(verdict_json(outcome) + "\n")
+            json_file.write_text(json.dumps(asdict(outcome.verdict), indent=2) + "\n")
         return 0 if outcome.verdict.passed else EXIT_FAILED
 
     return demo
 
 
-def _run(settings: DemoSettings, clock: Clock, *, headless: bool) -> Outcome:
+def _run(settings: DemoSettings, times: list[float], clock: Clock, *, headless: bool) -> "Outcome":
+    # Imported only now: moto takes a second or two, and a wrong option should be said at once.
+    from tidegate.sandbox.demo.report import print_verdict
+    from tidegate.sandbox.demo.run import Demo
+    from tidegate.sandbox.demo.view import LiveView
+
     console = Console()
     if console.is_terminal and not headless:
         with LiveView(settings, console) as view:
-            outcome = Demo(settings, clock, view).run()
+            outcome = Demo(settings, times, clock, view).run()
     else:
-        outcome = Demo(settings, clock, _progress(settings)).run()
+        outcome = Demo(settings, times, clock, _progress(settings)).run()
     print_verdict(outcome, settings, console)
     return outcome
 
 
-def _progress(settings: DemoSettings) -> Callable[[Scene], None]:
+def _progress(settings: DemoSettings) -> "Callable[[Scene], None]":
+    from tidegate.sandbox.demo.report import Progress
+
     def say(line: str) -> None:
         sys.stdout.write(line + "\n")
         sys.stdout.flush()

@@ -1,6 +1,5 @@
 """What the demo prints: progress lines where there is no terminal to draw on, and the verdict."""
 
-import json
 from collections.abc import Callable
 from dataclasses import asdict
 
@@ -10,7 +9,7 @@ from rich.table import Table
 from tidegate.sandbox.demo.run import Outcome, Scene
 from tidegate.sandbox.demo.settings import DemoSettings
 
-__all__ = ["Progress", "print_verdict", "verdict_json"]
+__all__ = ["Progress", "print_verdict"]
 
 PROGRESS_S = 10.0
 
@@ -34,11 +33,6 @@ class Progress:
                 f"{frame.arrivals_per_s:.0f}/s arriving, {frame.running} workers running, "
                 f"{frame.deleted} of {frame.sent} done"
             )
-
-
-def verdict_json(outcome: Outcome) -> str:
-    """The verdict's keys and values, one object."""
-    return json.dumps(asdict(outcome.verdict), indent=2)
 
 
 def print_verdict(outcome: Outcome, settings: DemoSettings, console: Console) -> None:

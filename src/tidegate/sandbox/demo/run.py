@@ -7,15 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tidegate.config.trace import load_trace
 from tidegate.errors import TidegateError
 from tidegate.ports import Clock
 from tidegate.sandbox.demo.cast import QUEUE, Cast
 from tidegate.sandbox.demo.frames import Frame, History
 from tidegate.sandbox.demo.ledger import Messages
 from tidegate.sandbox.demo.logs import DecisionLog
-from tidegate.sandbox.demo.settings import DemoSettings, check
-from tidegate.sandbox.demo.trace import send_times, spike
+from tidegate.sandbox.demo.settings import DemoSettings
 from tidegate.sandbox.demo.traffic import Traffic
 from tidegate.sandbox.demo.verdict import Verdict, reach_verdict
 
@@ -48,37 +46,31 @@ class Outcome:
 
 
 class Demo:
-    """Runs in the caller's thread; `on_step` is called four times a second and may meddle through `scene.cast`."""
+    """Runs in the caller's thread; `on_step` is called four times a second and may meddle through `scene.cast`.
 
-    def __init__(self, settings: DemoSettings, clock: Clock, on_step: Callable[[Scene], None]) -> None:
-        self._settings, self._clock, self._on_step = settings, clock, on_step
+    `times` are the seconds from the start at which a message is sent, as `trace.plan` gives them.
+    """
+
+    def __init__(
+        self, settings: DemoSettings, times: list[float], clock: Clock, on_step: Callable[[Scene], None]
+    ) -> None:
+        self._settings, self._times, self._clock, self._on_step = settings, times, clock, on_step
         self._faults: list[str] = []
 
     def run(self) -> Outcome:
-        """From the first message until the queue is empty (or the drain limit is over). Nothing is left running.
-
-        Raises ConfigError for settings that can't be run with, before anything is started.
-        """
-        check(self._settings)
-        rng = random.Random(self._settings.seed)  # noqa: S311 - traffic, nothing secret
-        times = self._send_times(rng)
+        """From the first message until the queue is empty (or the drain limit is over). Nothing is left running."""
+        rng = random.Random(self._settings.seed)  # noqa: S311 - work times, nothing secret
         with tempfile.TemporaryDirectory(prefix="tidegate-demo-") as home:
             cast = Cast(self._settings, Path(home), self._clock)
             cast.start()
             try:
-                traffic = Traffic(cast.sender, times, self._settings.service_time_s, rng, self._clock)
+                traffic = Traffic(cast.sender, self._times, self._settings.service_time_s, rng, self._clock)
                 scene = Scene(cast, History(), DecisionLog(cast.controller_log))
                 self._play(scene, traffic)
             finally:
                 cast.stop()
             final = scene.frame.running + scene.frame.pending
             return Outcome(*reach_verdict(cast, scene.log, scene.history.peak_workers, final, self._faults))
-
-    def _send_times(self, rng: random.Random) -> list[float]:
-        settings = self._settings
-        if settings.trace is None:
-            return list(send_times(spike(settings.length_s), settings.length_s, rng))
-        return list(send_times(load_trace(settings.trace, settings.speed), settings.length_s, rng))
 
     def _play(self, scene: Scene, traffic: Traffic) -> None:
         """Traffic starts when the house is as a user's would be: the minimum of workers up, the controller ticking."""

@@ -3,14 +3,22 @@
 import random
 from collections.abc import Iterator
 
-from tidegate.config.trace import Bin
+from tidegate.config.trace import Bin, load_trace
+from tidegate.sandbox.demo.settings import DemoSettings
 
-__all__ = ["send_times", "spike"]
+__all__ = ["plan", "send_times", "spike"]
 
 CALM_PER_S = 5.0
 SPIKE_PER_S = 40.0
 SPIKE_BEGINS, SPIKE_ENDS = 0.22, 0.58
 """Of the demo's length: long enough to see the fleet grow, and then to see it hold and shrink."""
+
+
+def plan(settings: DemoSettings) -> list[float]:
+    """The times of the whole demo. Raises ConfigError when the trace's file is no trace."""
+    bins = spike(settings.length_s) if settings.trace is None else load_trace(settings.trace, settings.speed)
+    rng = random.Random(settings.seed)  # noqa: S311 - traffic, nothing secret
+    return list(send_times(bins, settings.length_s, rng))
 
 
 def spike(length_s: float) -> list[Bin]:
