@@ -1,5 +1,7 @@
 """Windows: when they are open, on which wall clock, and whose limits hold."""
 
+import zoneinfo
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -182,11 +184,18 @@ def test_an_unknown_time_zone_is_refused(zone: str) -> None:
     assert fault.fix
 
 
-def test_utc_needs_no_time_zone_database(monkeypatch: pytest.MonkeyPatch) -> None:
-    def none(key: str) -> ZoneInfo:
-        raise LookupError(key)
+@pytest.fixture
+def _no_system_zones() -> Iterator[None]:
+    """As in a slim container image: the system has no time zone database."""
+    zoneinfo.reset_tzpath(to=())
+    ZoneInfo.clear_cache()
+    yield
+    zoneinfo.reset_tzpath()
+    ZoneInfo.clear_cache()
 
-    monkeypatch.setattr("tidegate.config.schedule.ZoneInfo", none)
-    assert holds("0 8 * * *", "0 20 * * *", "UTC", datetime(2024, 6, 3, 12, tzinfo=UTC).timestamp())
-    (fault,) = faults(changed({"schedule": [OFFICE]}))
-    assert "tzdata" in fault.fix
+
+@pytest.mark.usefixtures("_no_system_zones")
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "UTC"])
+def test_zones_are_known_without_a_database_of_the_systems(zone: str) -> None:
+    window = {**OFFICE, "timezone": zone}
+    assert limits(pool(window), datetime(2024, 6, 3, 12, tzinfo=UTC).timestamp())[2] == "schedule 'office'"

@@ -18,17 +18,14 @@ _FOLD = timedelta(hours=2)
 
 
 def zone(name: str) -> tzinfo:
-    """The time zone; "UTC" needs no time zone database (slim container images have none).
+    """The time zone, from the system's database or, where there is none (slim images), from the package tzdata.
 
     Raises `refuse` for a name that the database does not have.
     """
-    if name == "UTC":
-        return UTC
     try:
         return ZoneInfo(name)
     except (LookupError, ValueError, OSError):
-        fix = 'write an IANA name such as "Europe/Berlin" or "UTC" (if it is one: install the package tzdata)'
-        raise refuse("is no time zone known here", fix) from None
+        raise refuse("is no time zone known here", 'write an IANA name such as "Europe/Berlin" or "UTC"') from None
 
 
 def read_zone(name: str) -> str:
