@@ -37,6 +37,22 @@ def test_a_wait_falls_into_the_bucket_whose_upper_edge_it_does_not_exceed(wait_s
     assert len(waits) == len(WAIT_BOUNDS_S) + 1
 
 
+@pytest.mark.parametrize(
+    ("receives", "waits"), [((1, 1, 2, 3), {4: 2}), ((2, 3), {}), ((3, 1), {4: 1})], ids=["both", "again only", "late"]
+)
+def test_only_a_first_receive_counts_as_a_wait_because_a_backoff_is_none(
+    receives: tuple[int, ...], waits: dict[int, int]
+) -> None:
+    wall = Wall()
+    telemetry = Telemetry("w1", 4, wall)
+    for receive_count in receives:
+        telemetry.started(wall.now_s - 1.0, receive_count)
+    total = telemetry.report(WorkerState.RUNNING, "", busy=0).total
+    assert {index: count for index, count in enumerate(total.waits) if count} == waits
+    assert total.starts == len(receives)
+    assert total.redeliveries == sum(count > 1 for count in receives)
+
+
 def test_recent_covers_the_span_since_the_last_report_that_arrived() -> None:
     wall = Wall()
     telemetry = Telemetry("w1", 4, wall)
@@ -54,10 +70,12 @@ def test_recent_covers_the_span_since_the_last_report_that_arrived() -> None:
     assert (arrived.recent.span_s, arrived.recent.completions, arrived.recent.failures) == (20.0, 1, 1)
     assert (arrived.recent.service_time_sum_s, arrived.recent.service_time_square_sum_s2) == (5.0, 13.0)
     assert (after.recent.span_s, after.recent.completions, after.recent.redeliveries) == (10.0, 0, 1)
-    assert (after.total.span_s, after.total.completions, sum(after.total.waits)) == (30.0, 1, 1)
+    assert (after.total.span_s, after.total.completions, after.total.starts) == (30.0, 1, 1)
 
 
-@given(st.lists(st.tuples(st.sampled_from(["start", "complete", "fail", "lose", "late", "report", "deliver"]))))
+@given(
+    st.lists(st.tuples(st.sampled_from(["start", "again", "complete", "fail", "lose", "late", "report", "deliver"])))
+)
 def test_the_recents_that_arrived_add_up_to_the_total(events: list[tuple[str]]) -> None:
     wall = Wall()
     telemetry = Telemetry("w1", 4, wall)
@@ -65,8 +83,8 @@ def test_the_recents_that_arrived_add_up_to_the_total(events: list[tuple[str]]) 
     for (event,) in [*events, ("deliver",)]:
         wall.now_s += 1
         match event:
-            case "start":
-                telemetry.started(wall.now_s - 1, receive_count=1)
+            case "start" | "again":
+                telemetry.started(wall.now_s - 1, receive_count=1 + (event == "again"))
             case "complete" | "fail":
                 telemetry.finished(1.0, completed=event == "complete")
             case "lose":
@@ -81,7 +99,7 @@ def test_the_recents_that_arrived_add_up_to_the_total(events: list[tuple[str]]) 
     total = arrived[-1].total
     for name in ("span_s", "starts", "completions", "failures", "leases_lost", "uncertain_deletes"):
         assert sum(getattr(report.recent, name) for report in arrived) == getattr(total, name)
-    assert sum(sum(report.recent.waits) for report in arrived) == total.starts
+    assert sum(sum(report.recent.waits) for report in arrived) == events.count(("start",))
 
 
 @pytest.mark.looptime

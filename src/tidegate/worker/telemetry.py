@@ -36,16 +36,23 @@ class Telemetry:
         return first
 
     def started(self, sent_at_s: float, receive_count: int) -> None:
-        """A handler starts on a message. A wait that clocks make negative counts as none."""
-        bucket = bisect_left(WAIT_BOUNDS_S, max(0.0, self._wall() - sent_at_s))
-        waits = list(self._total.waits or _NO_WAITS)
-        waits[bucket] += 1
+        """A handler starts on a message. A wait that clocks make negative counts as none.
+
+        Only a first receive has a wait to measure: what came back after a failure or a lapsed lease was hidden
+        meanwhile, for its backoff or another worker's lease, and no further worker would have started it sooner.
+        """
+        again = receive_count > 1
         self._total = replace(
             self._total,
             starts=self._total.starts + 1,
-            redeliveries=self._total.redeliveries + (receive_count > 1),
-            waits=tuple(waits),
+            redeliveries=self._total.redeliveries + again,
+            waits=self._total.waits if again else self._with_wait(self._wall() - sent_at_s),
         )
+
+    def _with_wait(self, wait_s: float) -> tuple[int, ...]:
+        waits = list(self._total.waits or _NO_WAITS)
+        waits[bisect_left(WAIT_BOUNDS_S, max(0.0, wait_s))] += 1
+        return tuple(waits)
 
     def finished(self, service_time_s: float, *, completed: bool) -> None:
         """A handler has ended after running for so long."""
