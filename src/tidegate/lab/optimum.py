@@ -30,14 +30,21 @@ class Plan:
     cost_slot_s: float
 
 
-def bin_s_for(scenario: Scenario) -> float:
-    """A sixth of the target, or coarser on long runs, but never above half the target: deadlines are whole bins."""
-    span_s = scenario.length_s + scenario.target_wait_s
-    return min(scenario.target_wait_s / 2, max(scenario.target_wait_s / 6, span_s / BINS_AT_MOST))
+def bin_s_for(target_s: float, length_s: float) -> float:
+    """A sixth of the target, or coarser on long runs, but never above half the target: deadlines are whole bins.
+
+    >>> bin_s_for(60, 3600), bin_s_for(30, 86400), bin_s_for(600, 86400)
+    (10.0, 15.0, 100.0)
+    """
+    return min(target_s / 2, max(target_s / 6, length_s / BINS_AT_MOST))
 
 
-def solve(scenario: Scenario, late_allowed: float = 0.01, bin_s: float | None = None) -> Plan:
-    """The cheapest slots over time with at most `late_allowed` of the messages started after the target.
+def solve(
+    scenario: Scenario, late_allowed: float = 0.01, bin_s: float | None = None, target_s: float | None = None
+) -> Plan:
+    """The cheapest slots over time with at most `late_allowed` of the messages started after `target_s`.
+
+    The target and the bins are the scenario's and `bin_s_for`'s unless given.
 
     Minimise δ·Σc + D·Σs over c (slots), s (slots started), B (messages started so far), W (messages' work done so far)
     and Y (messages let go late so far), with A (arrived so far), S the mean service time and m = ⌈T/δ⌉:
@@ -50,9 +57,10 @@ def solve(scenario: Scenario, late_allowed: float = 0.01, bin_s: float | None = 
 
     Raises TidegateError when the solver finds no answer.
     """
-    delta_s = bin_s_for(scenario) if bin_s is None else bin_s
-    arrived = _arrived(scenario, delta_s)
-    program = _Program(scenario, arrived, delta_s, late_allowed)
+    target_s = scenario.target_wait_s if target_s is None else target_s
+    delta_s = bin_s_for(target_s, scenario.length_s) if bin_s is None else bin_s
+    arrived = _arrived(scenario, delta_s, target_s)
+    program = _Program(scenario, arrived, delta_s, target_s, late_allowed)
     answer = linprog(  # type: ignore[call-overload]  # the stubs leave out the sparse matrices that it takes
         program.cost, A_ub=program.rows, b_ub=program.limits, bounds=program.bounds, method="highs-ds"
     )
@@ -62,9 +70,9 @@ def solve(scenario: Scenario, late_allowed: float = 0.01, bin_s: float | None = 
     return Plan(delta_s, np.maximum(slots, 0.0), float(answer.fun))
 
 
-def _arrived(scenario: Scenario, delta_s: float) -> Floats:
+def _arrived(scenario: Scenario, delta_s: float, target_s: float) -> Floats:
     """Messages arrived by the end of each bin, up to the last one's deadline plus the time its work takes."""
-    tail_s = scenario.target_wait_s + scenario.mean_service_s
+    tail_s = target_s + scenario.mean_service_s
     bins = math.ceil((scenario.length_s + tail_s) / delta_s) + 1
     edges_s = delta_s * np.arange(1, bins + 1)
     return np.searchsorted(scenario.arrivals_s, edges_s, side="right").astype(np.float64)
@@ -73,9 +81,11 @@ def _arrived(scenario: Scenario, delta_s: float) -> Floats:
 class _Program:
     """The matrices. Columns: c, s, B, W, Y, each one value per bin."""
 
-    def __init__(self, scenario: Scenario, arrived: Floats, delta_s: float, late_allowed: float) -> None:
+    def __init__(
+        self, scenario: Scenario, arrived: Floats, delta_s: float, target_s: float, late_allowed: float
+    ) -> None:
         bins = len(arrived)
-        late_bins = math.ceil(scenario.target_wait_s / delta_s)
+        late_bins = math.ceil(target_s / delta_s)
         one, none = eye_array(bins, format="csr"), csr_array((bins, bins))
         step, back = csr_array(one - _shift(bins, 1)), _shift(bins, late_bins)
         due = np.concatenate([np.zeros(min(late_bins, bins)), arrived[: max(0, bins - late_bins)]])

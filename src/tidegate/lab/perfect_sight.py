@@ -15,8 +15,9 @@ __all__ = ["PerfectSight", "workers_on_time"]
 DEADLINES = 32
 """Deadlines looked at, evenly spread over what waits: a longer list changes nothing that whole workers would show."""
 
-REACH = {"fifo": 0.9, "sharded": 0.5}
-"""The share of the target that it plans with. Random order spreads the waits around the plan."""
+REACH = {"fifo": 0.9, "sharded": 0.3}
+"""The share of the target that it plans with. A standard queue's random order spreads the waits about the plan: with
+0.5 six cells in a hundred more than with 0.3 are late by that alone, with 0.8 forty."""
 
 
 class PerfectSight:

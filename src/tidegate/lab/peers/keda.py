@@ -31,20 +31,21 @@ class Keda:
     Every 15 s the HPA asks for ceil(messages ÷ queue_length) unless the ratio to what is there is within 10 %. It goes
     up at once, at most to the double or by four pods a sync, and down to the highest recommendation of five minutes.
     From 0 to 1 and from 1 to 0 it is KEDA itself: it looks every 30 s, and needs 300 s without a message. An unreadable
-    metric changes nothing. The maximum is the scenario's, not KEDA's default of 100.
+    metric changes nothing. `max_pods` is 100 when nobody says otherwise; None leaves the scenario's maximum alone.
     """
 
     tick_s = SYNC_S
     reads_fleet = False
 
-    def __init__(self, queue_length: float = 5.0) -> None:
-        self.queue_length = queue_length
+    def __init__(self, queue_length: float = 5.0, max_pods: int | None = 100) -> None:
+        self.queue_length, self._max_pods = queue_length, max_pods
         self.name = f"KEDA queueLength {queue_length:g}"
 
     def reset(self, scenario: Scenario, rng: random.Random) -> None:
-        self._minimum, self._maximum = scenario.min_workers, scenario.max_workers
-        self._recommended: deque[tuple[float, int]] = deque()
-        self._active_at_s = self._polled_at_s = -math.inf
+        self._minimum = scenario.min_workers
+        self._maximum = scenario.max_workers if self._max_pods is None else min(self._max_pods, scenario.max_workers)
+        self._recommended = deque([(0.0, scenario.initial_workers)])  # a new HPA begins with what it finds
+        self._active_at_s, self._polled_at_s = 0.0, -math.inf
 
     def desired(self, seen: Observation, truth: Truth) -> int:
         current, now_s = seen.capacity.desired, seen.now_s

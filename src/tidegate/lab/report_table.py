@@ -1,0 +1,68 @@
+"""The scoreboard in a terminal."""
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table
+
+from tidegate.lab.bootstrap import Mean
+from tidegate.lab.headline import Headline, Versus
+
+__all__ = ["print_headline"]
+
+LISTED = 12
+
+
+def print_headline(console: Console, head: Headline) -> None:
+    """The sums, ours against each rival, and where ours loses."""
+    console.print(
+        f"{head.counted} of {head.cells} cells count (perfect sight of the present has at most 1 % late); "
+        f"{head.made_up} cells have a target under half a trace bin"
+    )
+    console.print(
+        f"tidegate, one untuned default: at most 1 % late in {head.on_time:.0%} of them, {head.late_share:.2%} on "
+        f"average, {head.worst_hour_late_share:.1%} in the worst hour; {head.reversals_per_hour:.1f} reversals an hour"
+    )
+    console.print(
+        f"cost ÷ achievable clairvoyant {_mean(head.regret)}, ÷ LP bound {_mean(head.over_bound)} (4 workers up)"
+    )
+    console.print(_table(head.versus))
+    _list(console, "cells that do not count: perfect sight is late there", head.not_counted)
+    _list(console, "cells in which ours is late as it comes", head.late)
+    if head.losses:
+        console.print("where we lose (ours ÷ tuned rival):")
+        for loss in head.losses:
+            console.print(f"  {loss.ratio:.2f}  {loss.cell}  against {loss.rival}")
+
+
+def _table(versus: Sequence[Versus]) -> Table:
+    table = Table(title="ours ÷ theirs, geometric mean over cells [95 % of bootstrap draws over traces]")
+    table.add_column("rival")
+    for column in ("tuned by hindsight", "cells", "can't meet", "as it comes", "late as it comes", "on time", "rev./h"):
+        table.add_column(column, justify="right")
+    for each in versus:
+        table.add_row(
+            each.title,
+            _mean(each.tuned),
+            str(each.tuned.cells if each.tuned else 0),
+            str(len(each.unmet)),
+            _mean(each.default),
+            f"{each.default_late_share:.1%}",
+            f"{each.default_on_time:.0%}",
+            f"{each.default_reversals_per_hour:.1f}",
+        )
+    return table
+
+
+def _mean(mean: Mean | None) -> str:
+    return "–" if mean is None else f"{mean.value:.2f} [{mean.low:.2f}–{mean.high:.2f}]"
+
+
+def _list(console: Console, title: str, names: Sequence[str]) -> None:
+    if not names:
+        return
+    console.print(f"{title} ({len(names)}):")
+    for name in names[:LISTED]:
+        console.print(f"  {name}")
+    if len(names) > LISTED:
+        console.print(f"  and {len(names) - LISTED} more (all are in the JSON)")
