@@ -66,8 +66,7 @@ def test_the_least_busy_worker_goes_first(service_s: Sequence[float], kept_until
 
 
 def test_workers_that_are_starting_are_cancelled_before_any_that_run_the_latest_first() -> None:
-    starting = lambda truth: truth.starting_ready_in_s.tolist()  # noqa: E731
-    script = Script((0, 1), (5, 2), (10, 3), (15, 2), (20, 1), look=starting)
+    script = Script((0, 1), (5, 2), (10, 3), (15, 2), (20, 1), look=lambda truth: truth.starting_ready_in_s.tolist())
     outcome = simulate(scenario([0.0], 100.0, initial_workers=1), script, seed=1)
     assert [script.looks[t] for t in (6, 11, 16, 21)] == [[29.0], [24.0, 29.0], [19.0], []]
     assert outcome.worker_seconds == 100 + (20 - 5) + (15 - 10)
