@@ -9,7 +9,7 @@ import pytest
 
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.message import Message
-from tidegate.worker.run_handler import AsyncHandler, LoopRunner
+from tidegate.worker.run_handler import AsyncHandler, HandlerRunner, LoopRunner
 from tidegate.worker.service import Plan, WorkerService
 
 PLAN = Plan(
@@ -79,12 +79,13 @@ async def working(
     plan: Plan = PLAN,
     random: Callable[[], float] = lambda: 0.5,
     sink: RecordedHeartbeats | None = None,
+    runner: HandlerRunner | None = None,
 ) -> AsyncIterator[Bench]:
     """The worker runs inside the block and is told to stop at its end, if it has not been by then."""
     loop = asyncio.get_running_loop()
     queue = queue or FakeWorkQueue()
     sink = sink or RecordedHeartbeats()
-    runner = LoopRunner(handler, loop)
+    runner = runner or LoopRunner(handler, loop)
     service = WorkerService(plan, queue, sink, runner, clock=loop.time, wall=loop.time, random=random)
     serving = asyncio.create_task(service.serve())
     bench = Bench(queue, sink, service, serving)

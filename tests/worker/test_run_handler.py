@@ -65,6 +65,20 @@ async def test_whatever_a_sync_handler_raises_is_its_outcome_and_its_thread_live
     runner.close()
 
 
+async def test_a_thread_that_could_not_be_started_takes_no_slot_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_more(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    runner = ThreadRunner(sync, slots=1)
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", no_more)
+        with pytest.raises(RuntimeError, match="new thread"):
+            runner.start(message())
+    async with asyncio.timeout(20):
+        assert await runner.start(message()).outcome() is None
+    runner.close()
+
+
 async def test_a_sync_handler_is_told_by_the_messages_flag() -> None:
     running = threading.Event()
 

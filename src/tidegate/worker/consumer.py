@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from tidegate.errors import CloudError, Denied, Gone, Invalid
@@ -52,16 +52,26 @@ class Consumer:
         """Ends when the worker is told to leave and the poll then outstanding is back; what it brought is returned.
 
         Raises one of `fatal` when the first poll fails so: the worker can't work at all. Once a poll has been
-        answered nothing ends the polling: credentials are rotated, queues made again, networks mended.
+        answered no answer ends the polling: credentials are rotated, queues made again, networks mended. Also raises
+        what kept a handler from being started.
         """
         while reserved := await self._slots.reserve(self._batch):
             received = await self._poll(reserved)
             if self._stopping.is_set():
                 self._jobs.turn_away(received)
                 return
+            self._start(received, reserved)
+
+    def _start(self, received: Sequence[Received], reserved: int) -> None:
+        """Each to its handler. From the first that can't be started on they go back, and the error ends the worker."""
+        started = 0
+        try:
             for message in received:
                 self._jobs.start(message)
-            self._slots.give_back(reserved - len(received))
+                started += 1
+        finally:
+            self._jobs.turn_away(received[started:])
+            self._slots.give_back(reserved - started)
 
     async def _poll(self, limit: int) -> list[Received]:
         self._on_poll()

@@ -75,21 +75,31 @@ class Jobs:
         self._wall = wall
         self._jobs: dict[int, _Job] = {}
         self._followers: set[asyncio.Task[None]] = set()
+        self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._idle = asyncio.Event()
         self._idle.set()
 
+    async def run(self) -> None:
+        """Ends only when a message could not be settled, with what that raised: a fault of ours, not of a handler."""
+        await self._broken
+
     def start(self, received: Received) -> None:
-        """Hands a message that has just been received to its handler, in a slot that was reserved for it."""
-        key = self._book.take(received.receipt_handle, self._clock())
+        """Hands a message that has just been received to its handler, in a slot that was reserved for it.
+
+        Raises whatever keeps the handler from being started (no more threads, its loop is closed); the message and
+        the slot are then as before the call.
+        """
+        now_s = self._clock()
         message = message_from(received, self._wall())
+        run = self._runner.start(message)
+        key = self._book.take(received.receipt_handle, now_s)
         self._telemetry.started(message.sent_at_s, message.receive_count)
         self._slots.start()
         self._idle.clear()
-        job = _Job(key, received.receipt_handle, message, self._runner.start(message), self._clock())
-        self._jobs[key] = job
+        job = self._jobs[key] = _Job(key, received.receipt_handle, message, run, now_s)
         follower = asyncio.create_task(self._follow(job), name=f"tidegate-job-{message.id}")
         self._followers.add(follower)
-        follower.add_done_callback(self._followers.discard)
+        follower.add_done_callback(lambda follower: self._followed(follower, job))
 
     def turn_away(self, received: Sequence[Received]) -> None:
         """Messages that came when the worker was told to leave: never started, visible to others at once."""
@@ -130,12 +140,27 @@ class Jobs:
         error = await job.run.outcome()
         self._slots.finish()
         del self._jobs[job.key]
-        if error is None:
-            self._returned(job)
-        else:
-            self._raised(job, error)
-        if not self._jobs:
-            self._idle.set()
+        try:
+            if error is None:
+                self._returned(job)
+            else:
+                self._raised(job, error)
+        finally:
+            if not self._jobs:
+                self._idle.set()
+
+    def _followed(self, follower: asyncio.Task[None], job: _Job) -> None:
+        """A job that nobody follows any longer must not keep its lease, which would be extended for hours."""
+        self._followers.discard(follower)
+        if follower.cancelled() or (fault := follower.exception()) is None:
+            return
+        kind = type(fault).__qualname__
+        logger.error(
+            "message %s could not be settled (%s): it is released, and the worker leaves", job.message.id, kind
+        )
+        self._keeper.give_back(job.key, 0)
+        if not self._broken.done():
+            self._broken.set_exception(fault)
 
     def _returned(self, job: _Job) -> None:
         if job.told_to_leave and not self._book.holds(job.key):

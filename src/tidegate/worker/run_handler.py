@@ -5,6 +5,7 @@ for the outcome and tell the handler to stop. It can't end a thread: a slot is b
 """
 
 import asyncio
+import contextlib
 import inspect
 import queue
 import threading
@@ -39,7 +40,9 @@ class Run(Protocol):
 class HandlerRunner(Protocol):
     """Starts handlers. `close` does not wait for those that still run."""
 
-    def start(self, message: Message) -> Run: ...
+    def start(self, message: Message) -> Run:
+        """Raises RuntimeError when there is nothing to run it on: no further thread, or a loop that is closed."""
+        ...
 
     def close(self) -> None: ...
 
@@ -85,8 +88,9 @@ class ThreadRunner:
         outcome = _Outcome(message)
         if not self._idle.acquire(blocking=False) and len(self._threads) < self._slots:
             name = f"tidegate-handler-{len(self._threads) + 1}"
-            self._threads.append(threading.Thread(target=self._serve, name=name, daemon=True))
-            self._threads[-1].start()
+            thread = threading.Thread(target=self._serve, name=name, daemon=True)
+            thread.start()
+            self._threads.append(thread)
         self._work.put((message, outcome))
         return outcome
 
@@ -156,7 +160,7 @@ class _TaskRun(_Outcome):
 
     def interrupt(self) -> None:
         super().interrupt()
-        if not self._loop.is_closed():
+        with contextlib.suppress(RuntimeError):  # the loop is closed: nothing runs there any longer
             self._loop.call_soon_threadsafe(self._cancel)
 
     def _cancel(self) -> None:

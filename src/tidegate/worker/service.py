@@ -101,6 +101,7 @@ class WorkerService:
         background = [
             asyncio.create_task(keeper.run(), name="tidegate-lease-keeper"),
             asyncio.create_task(deleter.run(), name="tidegate-deleter"),
+            asyncio.create_task(jobs.run(), name="tidegate-jobs"),
             asyncio.create_task(self._reporter.run(), name="tidegate-reporter"),
         ]
         polling = asyncio.create_task(self._consumer(jobs).run(), name="tidegate-consumer")
