@@ -106,7 +106,6 @@ def test_a_pool_that_contradicts_itself_is_refused(
         {"lease_heartbeat": 30, "visibility_timeout": 60},
         {"visibility_timeout": 60},
         {"stop_timeout": "30s", "service_time_hint": "30s"},
-        {".heartbeat": "10s"},
         {"schedule": [{**WINDOW, "min_workers": 60, "max_workers": 80}]},
         {"min_workers": 5, "schedule": [{**WINDOW, "min_workers": 0, "max_workers": 4}]},
         {"max_slots": 40, "schedule": [{**WINDOW, "min_workers": 10}]},
@@ -134,7 +133,6 @@ def test_the_nearest_settings_that_make_sense_are_taken_without_a_warning(change
         ({"service_time_hint": "31s"}, "pools.orders.stop_timeout", "scale-in and deployments interrupt handlers"),
         ({"schedule": [WINDOW]}, "pools.orders.schedule[0].name", "changes neither limit"),
         ({".table": GONE}, "table", "what was learned is lost at a restart"),
-        ({".heartbeat": "11s"}, "heartbeat", "is longer than tick = 10s"),
     ],
 )
 def test_what_can_be_obeyed_but_is_hardly_meant_is_a_warning(

@@ -25,9 +25,9 @@ def written(tmp_path: Path, text: str | bytes) -> Path:
 
 
 def test_a_file_without_a_fault_loads_with_every_pool_named(tmp_path: Path) -> None:
-    loaded = load(written(tmp_path, f'tick = "5s"\nheartbeat = 4\ntable = "tidegate"\n{POOL}'), {})
+    loaded = load(written(tmp_path, f'tick = "5s"\ntable = "tidegate"\n{POOL}'), {})
     pool = loaded.settings.pools["orders"].at(0)
-    assert (pool.name, pool.tick_s, pool.heartbeat_s, pool.max_workers) == ("orders", 5, 4, 5)
+    assert (pool.name, pool.tick_s, pool.max_workers) == ("orders", 5, 5)
     assert loaded.warnings == ()
 
 

@@ -52,7 +52,7 @@ def test_a_duration_without_measure_is_refused_without_being_spelled_out(written
         ("visibility_timeout", "13h", "is too long", '"12h"'),
         ("visibility_timeout", 0, "is too short", '"1s"'),
         (".tick", "50ms", "is too short", '"100ms"'),
-        (".heartbeat", "2h", "is too long", '"1h"'),
+        (".tick", "2h", "is too long", '"1h"'),
     ],
 )
 def test_a_duration_out_of_range_is_told_the_range(setting: str, written: object, problem: str, limit: str) -> None:

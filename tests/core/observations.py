@@ -1,5 +1,7 @@
 """Observations, built with only what a test is about."""
 
+from dataclasses import replace
+
 from tidegate.core.model import (
     Absence,
     Capacity,
@@ -63,29 +65,36 @@ def worker(
     slots: int = 4,
     span_s: float = 10.0,
     completions: int = 0,
+    before: int = 0,
     mean_s: float = 0.8,
+    waits: tuple[int, ...] = (),
     at_s: float = NOW_S,
+    started_at_s: float = NOW_S - 1000,
     first_receive_at_s: float | None = None,
+    heartbeat_s: float = 10.0,
     state: WorkerState = WorkerState.RUNNING,
 ) -> WorkerReport:
+    """`completions` since its last heartbeat, `before` up to then; all of them took `mean_s`."""
     figures = WorkFigures(
         span_s=span_s,
         starts=completions,
         completions=completions,
         service_time_sum_s=completions * mean_s,
         service_time_square_sum_s2=completions * mean_s**2,
+        waits=waits,
     )
     return WorkerReport(
         worker_id=worker_id,
         state=state,
         reason="",
         reported_at_s=at_s,
-        started_at_s=at_s - 100,
+        started_at_s=started_at_s,
         first_receive_at_s=first_receive_at_s,
         slots=slots,
         busy=busy,
         recent=figures,
-        total=figures,
+        total=replace(figures, starts=before + completions, completions=before + completions),
+        heartbeat_s=heartbeat_s,
     )
 
 

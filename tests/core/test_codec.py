@@ -6,16 +6,19 @@ import math
 import pytest
 
 from tidegate.core.codec import from_json, to_json
-from tidegate.core.model import Override, OverrideKind, PoolState, Sample, ServiceTime
+from tidegate.core.model import KnownWorker, Override, OverrideKind, PoolState, Sample, ServiceTime
 from tidegate.errors import StateUnreadable
 
 FULL = PoolState(
-    samples=(Sample(at_s=1.0, arrived=2.0, waiting=3.0, in_system=4.0),),
+    samples=(Sample(at_s=1.0, arrived=2.0, waiting=3.0, in_hand=4.0),),
     needs=((1.0, 2),),
     service_time=ServiceTime(runs=3.0, sum_s=2.4, square_sum_s2=2.0),
     start_ups_s=(31.5,),
     raises=((0.5, 3),),
-    ready_until_s=12.5,
+    known_workers={"1a2b3c4d": KnownWorker(starts=3, completions=2, failures=1, timed=True)},
+    watched_since_s=0.5,
+    ticked_at_s=2.5,
+    reported_at_s=2.0,
     override=Override(OverrideKind.PIN, who="ada", since_s=1.0, until_s=2.0, workers=7),
     desired=4,
 )
@@ -39,6 +42,7 @@ def test_a_number_that_json_has_not_is_refused_when_it_is_written(value: float) 
         ('{"samples": [], "start_ups_s": [NaN]}', "NaN is no number of JSON"),
         ("[1]", "PoolState"),
         (json.dumps({"schema": 2}), "schema 2, this tidegate reads schema 1"),
+        (json.dumps({"needs": []}), "schema None, this tidegate reads schema 1"),
         (json.dumps({"schema": 1, "needs": "many"}), "needs"),
     ],
 )

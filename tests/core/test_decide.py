@@ -10,6 +10,7 @@ from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worke
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.model import (
+    WAIT_BOUNDS_S,
     Absence,
     Action,
     Decision,
@@ -26,7 +27,7 @@ from tidegate.core.model import (
 STEADY_12 = tuple(Sample(NOW_S - 60 + 10 * n, 120.0 * n, 9000, 9000) for n in range(6))
 """Twelve a second for a minute, nothing leaving; the observation that follows completes the sixth step."""
 
-HELD = PoolState(needs=((NOW_S - 70, 1), (NOW_S - 30, 1)))
+HELD = PoolState(needs=((NOW_S - 30, 1),), watched_since_s=NOW_S - 70, ticked_at_s=NOW_S - 10)
 """A low need watched for longer than the hold time."""
 
 
@@ -36,24 +37,22 @@ def value(decision: Decision, step: str, name: str) -> object:
 
 def test_the_worked_example_needs_48_slots_and_12_workers() -> None:
     reports = (worker("w1", busy=4, completions=120),)
-    before = PoolState(samples=tuple(replace(s, arrived=120.0 * n) for n, s in enumerate(STEADY_12)))
-    decision, state = decide(POOL, before, observe(queue(9000), workers=reports))
+    decision, state = decide(POOL, PoolState(samples=STEADY_12), observe(queue(9000), workers=reports))
     assert value(decision, "size", "slots") == pytest.approx(48.0)
     assert (decision.current, decision.desired, decision.action, decision.reason) == (1, 12, Action.OUT, Reason.NEED)
     assert decision.sentence == (
         "1 → 12 workers: 12.0/s arriving at 0.8 s each and 9000 waiting (head 60 s of 30 s allowed) need 12 workers"
     )
-    assert [step.name for step in decision.steps] == [
-        "signals", "capacity", "estimate", "size", "ceiling", "ramp", "hold", "signals", "minimum", "override", "busy",
-    ]  # fmt: skip
+    order = "signals capacity estimate size ceiling ramp hold override freshness minimum busy"
+    assert " ".join(step.name for step in decision.steps) == order
     assert state.raises == ((NOW_S, 11),)
     assert state.desired == 12
 
 
 def test_automatic_utilization_comes_from_the_load_and_the_measured_spread() -> None:
     automatic = replace(POOL, utilization=None, target_wait_s=0.8, drain_target_s=None)
-    reports = (worker("w1", completions=25),)
     samples = tuple(Sample(NOW_S - 60 + 10 * n, 25.0 * n, 0, 0) for n in range(6))
+    reports = (worker("w1", completions=25),)
     decision, _ = decide(automatic, PoolState(samples=samples), observe(queue(0), workers=reports))
     assert (value(decision, "size", "slots"), value(decision, "size", "utilization")) == (4, 0.5)
     spread = ServiceTime(runs=1000, sum_s=800, square_sum_s2=1280)
@@ -65,15 +64,24 @@ def test_the_drain_time_is_what_is_left_until_the_target_with_a_floor() -> None:
     pool = replace(POOL, drain_target_s=None, target_wait_s=60, start_up_hint_s=20)
     fresh, _ = decide(pool, PoolState(), observe(queue(500, age_s=10)))
     late, _ = decide(pool, PoolState(), observe(queue(500, age_s=300)))
-    assert (value(fresh, "size", "drain_s"), value(late, "size", "drain_s")) == (40, 15)
+    assert (value(fresh, "size", "drain_s"), value(late, "size", "drain_s")) == (40, 20)
+    slow = replace(pool, start_up_hint_s=90)
+    assert value(decide(slow, PoolState(), observe(queue(500)))[0], "size", "drain_s") == 60
 
 
 def test_an_idle_pool_with_no_minimum_goes_to_zero_and_one_message_wakes_it() -> None:
     pool = replace(POOL, min_workers=0)
     assert decide(pool, HELD, observe(queue(0), desired=2))[0].desired == 1
-    nothing = PoolState(needs=((NOW_S - 70, 0), (NOW_S - 30, 0)))
+    nothing = replace(HELD, needs=((NOW_S - 30, 0),))
     assert decide(pool, nothing, observe(queue(0), desired=2))[0].desired == 0
     assert decide(pool, nothing, observe(queue(1), seen=capacity(0)))[0].desired == 1
+
+
+@pytest.mark.parametrize("mean_s", [0.0, 1e-9])
+def test_handlers_too_short_to_measure_still_need_a_worker(mean_s: float) -> None:
+    pool = replace(POOL, min_workers=0, service_time_hint_s=None, drain_target_s=1e6)
+    state = PoolState(service_time=ServiceTime(100, 100 * mean_s, 0.0))
+    assert decide(pool, state, observe(queue(1000), seen=capacity(0)))[0].desired == 1
 
 
 @pytest.mark.parametrize(
@@ -113,10 +121,30 @@ def test_without_a_service_time_one_worker_is_started_to_measure_with() -> None:
 
 
 def test_long_jobs_in_flight_with_an_empty_backlog_keep_their_workers() -> None:
+    """Which worker is stopped is the platform's choice, so none is while a long handler runs anywhere."""
     state = replace(HELD, service_time=ServiceTime(100, 60_000, 4e7))
     busy = tuple(worker(f"w{n}", busy=1) for n in range(5))
     decision, _ = decide(POOL, state, observe(queue(0, in_flight=5), desired=6, workers=(*busy, worker("w9"))))
-    assert (decision.desired, decision.reason) == (5, Reason.BUSY_FLOOR)
+    assert (decision.desired, decision.reason) == (6, Reason.BUSY_FLOOR)
+
+
+def test_long_jobs_without_the_sdk_keep_a_worker_for_each_slot_in_flight() -> None:
+    pool = replace(POOL, slots_per_worker=1, service_time_hint_s=600)
+    decision, _ = decide(pool, HELD, observe(queue(0, in_flight=10), desired=12))
+    assert (decision.desired, decision.reason) == (10, Reason.BUSY_FLOOR)
+
+
+def test_workers_that_fell_silent_are_not_taken_for_idle_ones() -> None:
+    heard = tuple(worker(f"w{n}") for n in range(2))
+    decision, _ = decide(POOL, HELD, observe(queue(0, in_flight=8), desired=10, workers=heard))
+    assert (decision.desired, decision.reason) == (10, Reason.SIGNAL_STALE)
+
+
+def test_workers_with_other_slots_than_the_settings_say_are_sized_by_what_they_have() -> None:
+    single = tuple(worker(f"w{n}", slots=1, completions=1) for n in range(4))
+    decision, _ = decide(POOL, PoolState(samples=STEADY_12), observe(queue(9000), desired=4, workers=single))
+    assert value(decision, "size", "slots_per_worker") == 1
+    assert decision.steps[0].note == "workers have 1 slots, slots_per_worker says 4"
 
 
 def test_a_frozen_pool_stays_and_a_pinned_one_goes_where_it_is_pinned_until_the_time_is_up() -> None:
@@ -127,6 +155,35 @@ def test_a_frozen_pool_stays_and_a_pinned_one_goes_where_it_is_pinned_until_the_
     assert decide(POOL, pinned, observe(queue(0), desired=3))[0].desired == 20
     lapsed, state = decide(POOL, pinned, observe(queue(0, at_s=NOW_S + 1), desired=3, at_s=NOW_S + 1))
     assert (lapsed.desired, state.override) == (1, None)
+
+
+def pin(workers: int) -> PoolState:
+    return replace(HELD, override=Override(OverrideKind.PIN, "ada", NOW_S - 5, workers=workers), reported_at_s=NOW_S)
+
+
+def test_a_pin_goes_below_the_minimum_at_once_but_not_on_missing_signals_nor_under_running_handlers() -> None:
+    idle = tuple(worker(f"w{n}") for n in range(6))
+    assert decide(POOL, pin(0), observe(queue(0), desired=6, workers=idle))[0].desired == 0
+    silent, _ = decide(POOL, pin(0), observe(queue(0), desired=6))
+    assert (silent.desired, silent.reason) == (6, Reason.SIGNAL_STALE)
+    long = replace(pin(1), service_time=ServiceTime(100, 60_000, 4e7))
+    busy = tuple(worker(f"w{n}", busy=1) for n in range(6))
+    held, _ = decide(POOL, long, observe(queue(0, in_flight=6), desired=6, workers=busy))
+    assert (held.desired, held.reason) == (6, Reason.BUSY_FLOOR)
+    for decision in (silent, held):
+        assert "by ada until resumed" in decision.sentence, "every decision under an override says so"
+
+
+def test_a_controller_that_was_away_watches_again_before_it_scales_in() -> None:
+    away = replace(HELD, ticked_at_s=NOW_S - 3600, watched_since_s=NOW_S - 7200)
+    decision, state = decide(POOL, away, observe(queue(0), desired=5))
+    assert (decision.desired, decision.reason, state.watched_since_s) == (5, Reason.HOLD_TIME, NOW_S)
+
+
+def test_the_measured_waits_are_in_the_decision() -> None:
+    waits = tuple(3 if edge == 45 else 0 for edge in (*WAIT_BOUNDS_S, 0))
+    decision, _ = decide(POOL, HELD, observe(queue(0), workers=(worker(completions=3, waits=waits),)))
+    assert (value(decision, "signals", "late_share"), value(decision, "signals", "wait_p99_s")) == (1.0, 45)
 
 
 def test_a_desired_count_set_by_somebody_else_is_noticed() -> None:
@@ -157,6 +214,18 @@ states = st.builds(
     PoolState,
     samples=st.just(STEADY_12) | st.just(()),
     needs=st.just(HELD.needs) | st.just(()),
+    watched_since_s=st.none() | st.just(HELD.watched_since_s),
+    ticked_at_s=st.none() | st.just(HELD.ticked_at_s),
+    reported_at_s=st.none() | st.floats(NOW_S - 1e6, NOW_S),
+    override=st.none()
+    | st.builds(
+        Override,
+        kind=st.sampled_from(list(OverrideKind)),
+        who=st.just("ada"),
+        since_s=st.just(NOW_S),
+        until_s=st.none() | st.floats(0, 1e13),
+        workers=st.none() | st.integers(0, 300),
+    ),
     service_time=st.none() | st.just(ServiceTime(50, 40, 64)),
     desired=st.none() | st.integers(0, 50),
 )
@@ -181,9 +250,12 @@ def observations(draw: st.DrawFn) -> Observation:
 @settings(max_examples=300, deadline=None)
 @given(pools, states, observations())
 def test_bounds_always_hold(pool: Pool, state: PoolState, seen: Observation) -> None:
-    decision, _ = decide(pool, state, seen)
-    assert decision.desired >= min(pool.min_workers, decision.current) or decision.reason is Reason.CEILING
-    if decision.action is Action.OUT:
+    decision, after = decide(pool, state, seen)
+    if after.override is not None:
+        assert "by ada until" in decision.sentence
+    else:
+        assert decision.desired >= min(pool.min_workers, decision.current) or decision.reason is Reason.CEILING
+    if decision.action is Action.OUT and after.override is None:
         most = decision.current + max(-(-decision.current * pool.ramp_share // 1), pool.ramp_workers)
         assert decision.desired <= max(most, pool.min_workers)
         assert decision.desired <= pool.max_workers
@@ -195,7 +267,8 @@ def test_bounds_always_hold(pool: Pool, state: PoolState, seen: Observation) -> 
 @given(pools, states, observations())
 def test_missing_or_stale_data_never_scales_in(pool: Pool, state: PoolState, seen: Observation) -> None:
     absent = seen.queues[0].visible.absence is not None or seen.fleet.absence not in (None, Absence.MISSING)
-    silent = not seen.fleet.workers and state.service_time is not None and seen.capacity.running > 0
+    sdk = bool(seen.fleet.workers) or (state.reported_at_s is not None and NOW_S - state.reported_at_s <= 86_400)
+    silent = sdk and seen.capacity.running > len(seen.fleet.workers)
     decision, _ = decide(pool, state, seen)
     if absent or silent:
         assert decision.action is not Action.IN
@@ -208,7 +281,7 @@ def test_more_backlog_never_gives_fewer_workers(pool: Pool, state: PoolState, se
     if first.visible.value is None or first.visible.absence is not None:
         return
     # the same arrivals: what waits more was there before, too
-    earlier = tuple(replace(s, waiting=s.waiting + more, in_system=s.in_system + more) for s in state.samples)
+    earlier = tuple(replace(s, waiting=s.waiting + more, in_hand=s.in_hand + more) for s in state.samples)
     fuller = replace(first, visible=replace(first.visible, value=first.visible.value + more))
     now, _ = decide(pool, state, seen)
     then, _ = decide(pool, replace(state, samples=earlier), replace(seen, queues=(fuller,)))

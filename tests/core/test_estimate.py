@@ -16,70 +16,135 @@ def signals(seen: QueueObservation | None = None, *workers: WorkerReport) -> Sig
     return read_signals(POOL, PoolState(), observe(seen or queue(), workers=workers))
 
 
-def watch(rates: list[float], completions_per_s: float, tick_s: float = 10.0) -> tuple[Sample, ...]:
+MEAN_S = 0.8
+
+
+def watch(rates: list[float], completions_per_s: float, pool: Pool = POOL) -> tuple[Sample, ...]:
     """Samples of a queue that gets `rates[i]` messages a second in tick i and loses what its workers complete."""
     samples: tuple[Sample, ...] = ()
-    pool, waiting = replace(POOL, tick_s=tick_s), 0.0
+    waiting = 0.0
     for tick, rate in enumerate([0.0, *rates]):
-        now_s = NOW_S + tick * tick_s
-        waiting = max(0.0, waiting + (rate - completions_per_s) * tick_s)
-        done = worker(span_s=tick_s, completions=round(completions_per_s * tick_s))
-        samples = estimate.extend_samples(pool, samples, now_s, signals(queue(waiting), done))
+        waiting = max(0.0, waiting + (rate - completions_per_s) * pool.tick_s)
+        done = worker(completions=round(completions_per_s * pool.tick_s))
+        seen = signals(queue(waiting), done)
+        samples = estimate.extend_samples(pool, samples, NOW_S + tick * pool.tick_s, seen, MEAN_S)
     return samples
 
 
+def readings(*totals: float) -> tuple[Sample, ...]:
+    """Samples ten seconds apart of a queue that nobody works on."""
+    return tuple(Sample(NOW_S + 10 * n, total, total, total) for n, total in enumerate(totals))
+
+
+def arrivals(samples: tuple[Sample, ...], seen: Signals | None = None, mean_s: float = MEAN_S) -> estimate.Estimate:
+    return estimate.arrivals_per_s(POOL, samples, seen or signals(), mean_s)
+
+
 def test_arrivals_are_what_is_there_more_plus_what_was_completed() -> None:
-    rate = estimate.arrivals_per_s(POOL, watch([8.0] * 12, completions_per_s=5.0), signals())
+    rate = arrivals(watch([8.0] * 12, completions_per_s=5.0))
     assert rate.value == pytest.approx(8.0)
     assert rate.source == "counts"
 
 
 def test_a_jump_is_seen_within_two_ticks_and_noise_is_not_a_jump() -> None:
-    jump = estimate.arrivals_per_s(POOL, watch([5.0] * 10 + [40.0] * 2, 0.0), signals())
-    assert jump.value == pytest.approx(40.0)
+    jump = arrivals(watch([5.0] * 10 + [40.0] * 2, 0.0))
+    assert jump.value == pytest.approx((2 * 40 + 5) / 3)
     assert jump.source == "counts, jump"
-    noise = estimate.arrivals_per_s(POOL, watch([5.0] * 10 + [6.0] * 2, 0.0), signals())
+    assert arrivals(watch([5.0] * 10 + [40.0] * 3, 0.0)).value == pytest.approx(40.0)
+    noise = arrivals(watch([5.0] * 10 + [6.0] * 2, 0.0))
     assert noise.source == "counts"
     assert 5.0 < noise.value < 6.0
 
 
 def test_a_queue_that_only_shrinks_has_no_negative_arrivals() -> None:
     falling = (Sample(NOW_S, 0, 100, 100), Sample(NOW_S + 10, -40, 60, 60))
-    assert estimate.arrivals_per_s(POOL, falling, signals()).value == 0.0
+    assert arrivals(falling).value == 0.0
+
+
+@pytest.mark.parametrize("after", [1, 2, 3, 4, 5])
+def test_one_empty_reading_is_no_burst_when_the_next_ones_are_as_before(after: int) -> None:
+    flat = readings(*[1000.0] * 6, 0.0, *[1000.0] * after)
+    assert arrivals(flat).value <= 0.5
+
+
+def test_the_rate_of_long_jobs_is_taken_over_three_of_them() -> None:
+    jobs = watch([0.1] * 25 + [0.4] * 6, 0.0)
+    assert arrivals(jobs, mean_s=60.0).value < arrivals(jobs, mean_s=1.0).value
+    assert estimate.long_window_s(POOL, 60.0) == 180
+    assert estimate.long_window_s(POOL, 3600.0) == estimate.LONGEST_WINDOW_S
+
+
+@pytest.mark.parametrize("workers", [1, 10])
+@pytest.mark.parametrize("ticks", range(37, 43))
+def test_completions_that_come_in_lumps_are_no_jumps(workers: int, ticks: int) -> None:
+    """Ten a second; all workers report once a minute, at the same time: six hundred completions each time."""
+    lumpy = tuple(Sample(NOW_S + 10 * n, 600.0 * (n // 6), 0, 0) for n in range(ticks))
+    reports = [worker(f"w{n}", heartbeat_s=60) for n in range(workers)]
+    assert arrivals(lumpy, signals(None, *reports)).value == pytest.approx(10.0, rel=0.2)
 
 
 def test_one_sample_says_nothing_of_rates() -> None:
-    samples = estimate.extend_samples(POOL, (), NOW_S, signals(queue(7)))
+    samples = estimate.extend_samples(POOL, (), NOW_S, signals(queue(7)), MEAN_S)
     assert samples == (Sample(NOW_S, 7, 7, 7),)
-    assert estimate.arrivals_per_s(POOL, samples, signals()).value == 0.0
+    assert arrivals(samples).value == 0.0
+
+
+def test_no_sample_yet_leaves_cloudwatchs_rate_and_age_or_nothing() -> None:
+    assert arrivals(()) == estimate.Estimate(0.0, "unmeasured")
+    assert arrivals((), signals(queue(sent_per_s=3))) == estimate.Estimate(3, "cloudwatch")
+    assert estimate.head_age_s((), signals()) == estimate.Estimate(0.0, "unmeasured")
+    assert estimate.head_age_s((), signals(queue(age_s=7))) == estimate.Estimate(7, "cloudwatch")
+
+
+def test_a_first_look_that_is_incomplete_is_no_sample_and_the_next_no_burst() -> None:
+    first = read_signals(POOL, PoolState(), observe(queue(3), queue(absence=Absence.THROTTLED, name="bulk")))
+    assert estimate.extend_samples(POOL, (), NOW_S, first, MEAN_S) == ()
+
+
+def test_delayed_messages_arrive_when_they_come_due() -> None:
+    waiting = signals(queue(0, delayed=500))
+    samples = estimate.extend_samples(POOL, (), NOW_S, waiting, MEAN_S)
+    for tick in range(1, 10):
+        samples = estimate.extend_samples(POOL, samples, NOW_S + 10 * tick, waiting, MEAN_S)
+    due = estimate.extend_samples(POOL, samples, NOW_S + 100, signals(queue(500)), MEAN_S)
+    assert estimate.head_age_s(due, signals()).value == 10.0
+    assert due[-1].arrived - due[-2].arrived == 500
 
 
 def test_without_workers_reports_cloudwatchs_deletions_count_as_departures() -> None:
     before = (Sample(NOW_S - 10, 0, 0, 0),)
-    samples = estimate.extend_samples(POOL, before, NOW_S, signals(queue(20, deleted_per_s=3.0)))
+    samples = estimate.extend_samples(POOL, before, NOW_S, signals(queue(20, deleted_per_s=3.0)), MEAN_S)
     assert samples[-1].arrived == pytest.approx(50.0)
 
 
 def test_without_workers_reports_cloudwatchs_sent_is_a_lower_bound() -> None:
     flat = (Sample(NOW_S - 10, 0, 0, 0), Sample(NOW_S, 0, 0, 0))
-    assert estimate.arrivals_per_s(POOL, flat, signals(queue(sent_per_s=9.0))) == estimate.Estimate(9.0, "cloudwatch")
-    with_workers = estimate.arrivals_per_s(POOL, flat, signals(queue(sent_per_s=9.0), worker()))
-    assert with_workers == estimate.Estimate(0.0, "counts")
+    assert arrivals(flat, signals(queue(sent_per_s=9.0))) == estimate.Estimate(9.0, "cloudwatch")
+    assert arrivals(flat, signals(queue(sent_per_s=9.0), worker())) == estimate.Estimate(0.0, "counts")
 
 
 @pytest.mark.parametrize("absence", [Absence.GONE, Absence.DENIED, Absence.THROTTLED])
 def test_a_tick_without_counts_adds_no_sample(absence: Absence) -> None:
     before = (Sample(NOW_S - 10, 100, 100, 100),)
-    assert estimate.extend_samples(POOL, before, NOW_S, signals(queue(absence=absence))) == before
+    assert estimate.extend_samples(POOL, before, NOW_S, signals(queue(absence=absence)), MEAN_S) == before
 
 
 def test_a_clock_that_stands_still_adds_no_sample() -> None:
     before = (Sample(NOW_S, 100, 100, 100),)
-    assert estimate.extend_samples(POOL, before, NOW_S, signals()) == before
+    assert estimate.extend_samples(POOL, before, NOW_S, signals(), MEAN_S) == before
 
 
 def test_samples_older_than_the_history_are_forgotten() -> None:
     assert len(watch([1.0] * 100, 1.0)) == estimate.HISTORY_S / 10 + 1
+
+
+@pytest.mark.parametrize(("tick_s", "target_wait_s"), [(0.5, 30), (10, 3600), (60, 30), (2, 86_400)])
+def test_the_history_reaches_back_to_the_target_in_few_samples(tick_s: float, target_wait_s: float) -> None:
+    pool = replace(POOL, tick_s=tick_s, target_wait_s=target_wait_s)
+    samples = watch([1.0] * 2000, 1.0, pool)
+    assert len(samples) <= 2 * estimate.SAMPLES_PER_WINDOW + estimate.RECENT_TICKS + 3
+    reach_s = min(2000 * tick_s, max(estimate.HISTORY_S, estimate.long_window_s(pool, MEAN_S, 10), target_wait_s))
+    assert samples[-1].at_s - samples[0].at_s == pytest.approx(reach_s, rel=0.05)
 
 
 @pytest.mark.parametrize(
@@ -89,7 +154,7 @@ def test_samples_older_than_the_history_are_forgotten() -> None:
         (40, None, estimate.Estimate(20.0, "counts")),
         (40, 15, estimate.Estimate(20.0, "counts")),
         (40, 90, estimate.Estimate(90, "cloudwatch")),
-        (900, None, estimate.Estimate(40.0, "counts")),
+        (900, None, estimate.Estimate(40.0, "counts, at least")),
     ],
 )
 def test_the_head_arrived_when_arrivals_passed_the_starts(
@@ -109,8 +174,8 @@ def test_an_age_from_before_the_queue_was_empty_is_that_of_a_message_long_gone()
 def test_the_measured_service_time_replaces_the_hint_without_a_jump() -> None:
     known: ServiceTime | None = None
     means = []
-    for _ in range(4):
-        fleet = signals(None, worker(completions=4, mean_s=2.0)).fleet
+    for done in range(0, 16, 4):
+        fleet = signals(None, worker(completions=4, before=done, mean_s=2.0)).fleet
         known = estimate.learn_service_time(known, fleet, 0.0)
         found = estimate.service_time(POOL, known, signals(None, worker()))
         assert found is not None
@@ -164,27 +229,55 @@ def test_the_spread_is_measured_once_there_are_runs_enough(known: ServiceTime, v
     assert found[1] == pytest.approx(variation)
 
 
-def test_start_up_time_runs_from_the_raise_to_the_first_receive() -> None:
+def began(worker_id: str, started: float, ready: float | None) -> WorkerReport:
+    """A worker that was started and first polled so many seconds from now."""
+    ready_at_s = None if ready is None else NOW_S + ready
+    return worker(worker_id, started_at_s=NOW_S + started, first_receive_at_s=ready_at_s)
+
+
+def learn(state: PoolState, *workers: WorkerReport) -> PoolState:
+    return estimate.learn_start_up(state, capacity(), observe(workers=workers).fleet)
+
+
+def test_start_up_time_runs_from_the_raise_to_the_first_receive_and_each_worker_is_timed_once() -> None:
     state = PoolState(raises=((NOW_S - 60, 2), (NOW_S - 30, 1)))
-    workers = [worker(str(n), first_receive_at_s=NOW_S - ago) for n, ago in enumerate((20, 15, 10))]
-    fleet = observe(workers=tuple(workers)).fleet
-    learned = estimate.learn_start_up(state, capacity(), fleet)
-    assert learned.start_ups_s == (40.0, 45.0, 20.0)
+    workers = (began("0", -22, -20), began("1", -17, -15), began("2", -12, -10))
+    learned = learn(state, *workers)
+    assert (learned.start_ups_s, learned.raises) == ((40.0, 45.0, 20.0), ())
+    assert learn(learned, *workers).start_ups_s == learned.start_ups_s
+
+
+def test_a_worker_whose_heartbeat_is_seen_a_tick_later_is_still_timed() -> None:
+    learned = learn(PoolState(raises=((NOW_S - 60, 2),)), began("1", -21, -19.8), began("0", -22, None))
+    learned = learn(learned, began("1", -21, -19.8), began("0", -22, -20))
+    assert learned.start_ups_s == pytest.approx((40.2, 40.0))
     assert learned.raises == ()
-    assert estimate.learn_start_up(learned, capacity(), fleet) == learned
 
 
-def test_a_worker_that_no_raise_asked_for_measures_nothing() -> None:
+def test_a_worker_that_was_started_before_the_raise_answers_another() -> None:
     state = PoolState(raises=((NOW_S - 10, 1),))
-    before = worker("a", first_receive_at_s=NOW_S - 20)
-    never = worker("b", first_receive_at_s=None)
-    learned = estimate.learn_start_up(state, capacity(), observe(workers=(before, never)).fleet)
+    learned = learn(state, began("a", -40, -4), began("b", -8, None))
     assert (learned.start_ups_s, learned.raises) == ((), state.raises)
+
+
+@pytest.mark.parametrize(
+    ("change", "left"),
+    [
+        (2, ((1.0, 3), (2.0, 1), (NOW_S, 2))),
+        (0, ((1.0, 3), (2.0, 1))),
+        (-1, ((1.0, 3),)),
+        (-3, ((1.0, 1),)),
+        (-9, ()),
+    ],
+)
+def test_a_cut_takes_back_what_nobody_has_answered_yet(change: int, left: tuple[tuple[float, int], ...]) -> None:
+    state = PoolState(raises=((1.0, 3), (2.0, 1)))
+    assert estimate.record_change(state, NOW_S, change).raises == left
 
 
 def test_a_raise_that_nobody_answered_is_forgotten_after_a_quarter_of_an_hour() -> None:
     state = PoolState(raises=((NOW_S - 901, 5),))
-    assert estimate.learn_start_up(state, capacity(), observe().fleet).raises == ()
+    assert learn(state).raises == ()
 
 
 def test_start_up_is_the_ninetieth_percentile_then_the_hint_then_nothing() -> None:

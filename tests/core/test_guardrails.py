@@ -1,36 +1,40 @@
 """Each limit changes the count only for its own reason, and says it."""
 
+import math
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core import guardrails
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.guardrails import Limit
 from tidegate.core.model import Absence, Observation, Override, OverrideKind, PoolState, Reason, WorkerReport
-from tidegate.core.signals import FleetSignals, read_signals
+from tidegate.core.overrides import describe, in_force
+from tidegate.core.signals import Signals, read_signals
 
-CEILING = Ceiling(50, "max_workers from settings")
+CEILING = Ceiling(50, "max_workers from settings", Reason.MAXIMUM)
 
 
-def fleet(*workers: WorkerReport) -> FleetSignals | None:
-    return read_signals(POOL, PoolState(), observe(workers=workers)).fleet
+def signals(*workers: WorkerReport, in_flight: int = 0) -> Signals:
+    return read_signals(POOL, PoolState(), observe(queue(0, in_flight), workers=workers))
 
 
 @pytest.mark.parametrize(
     ("max_slots", "platform", "expected"),
     [
-        (None, None, Ceiling(50, "max_workers from settings")),
+        (None, None, CEILING),
         (42, None, Ceiling(10, "max_slots 42")),
         (42, 7, Ceiling(7, "the maximum of ecs:prod/orders")),
-        (400, 60, Ceiling(50, "max_workers from settings")),
+        (400, 60, CEILING),
     ],
 )
 def test_the_smallest_constraint_binds_and_is_named(
     max_slots: int | None, platform: int | None, expected: Ceiling
 ) -> None:
-    assert ceiling(replace(POOL, max_slots=max_slots), capacity(maximum=platform)) == expected
+    assert ceiling(replace(POOL, max_slots=max_slots), capacity(maximum=platform), slots_per_worker=4) == expected
 
 
 @pytest.mark.parametrize(
@@ -58,32 +62,41 @@ def test_a_step_out_is_the_larger_of_the_share_and_the_count(
     assert (limited.reason is Reason.RAMP) == (expected < 100)
 
 
-def needs(*values: int, tick_s: float = 10.0) -> tuple[tuple[float, int], ...]:
+def needs(*values: int) -> tuple[tuple[float, int], ...]:
     remembered: tuple[tuple[float, int], ...] = ()
     for tick, value in enumerate(values):
-        remembered = guardrails.remember_need(remembered, NOW_S + tick * tick_s, value, POOL.hold_s)
+        remembered = guardrails.remember_need(remembered, NOW_S + tick * 10, value, POOL.hold_s)
     return remembered
 
 
-def test_only_the_hold_time_and_the_need_before_it_are_remembered() -> None:
-    assert [need for _, need in needs(*range(20))] == [13, 14, 15, 16, 17, 18, 19]
+@pytest.mark.parametrize(
+    ("seen", "kept"),
+    [(range(20), [19]), (range(20, 0, -1), [7, 6, 5, 4, 3, 2, 1]), ([3, 9, 4, 4, 5, 2], [9, 5, 2])],
+)
+def test_only_needs_of_the_hold_time_that_no_later_one_exceeds_are_remembered(seen: list[int], kept: list[int]) -> None:
+    assert [need for _, need in needs(*seen)] == kept
+
+
+@given(st.lists(st.integers(0, 50), min_size=1, max_size=60))
+def test_the_highest_remembered_is_the_highest_of_the_hold_time(seen: list[int]) -> None:
+    assert max(need for _, need in needs(*seen)) == max(seen[-7:])
 
 
 @pytest.mark.parametrize(
-    ("seen", "current", "expected"),
+    ("seen", "current", "watched_s", "expected"),
     [
-        ((3,), 3, Limit(3)),
-        ((3, 3, 3, 3, 3, 3), 9, Limit(9, Reason.HOLD_TIME, "watching for 60 s before scaling in")),
-        ((3, 3, 3, 3, 3, 3, 3), 9, Limit(3)),
-        ((9, 3, 3, 5, 3, 3, 3, 3), 9, Limit(5, Reason.HOLD_TIME, "5 were needed within the last 60 s")),
-        ((99, 3, 3, 3, 3, 3, 3), 9, Limit(9, Reason.HOLD_TIME, "50 were needed within the last 60 s")),
-        ((99, 3, 3, 3, 3, 3, 3), 60, Limit(50, Reason.HOLD_TIME, "50 were needed within the last 60 s")),
+        ((3,), 3, 0, Limit(3)),
+        ((3, 3, 3, 3, 3, 3), 9, 59, Limit(9, Reason.HOLD_TIME, "watching for 60 s before scaling in")),
+        ((3, 3, 3, 3, 3, 3, 3), 9, 60, Limit(3)),
+        ((9, 3, 3, 5, 3, 3, 3, 3), 9, 70, Limit(5, Reason.HOLD_TIME, "5 were needed within the last 60 s")),
+        ((99, 3, 3, 3, 3, 3, 3), 9, 60, Limit(9, Reason.HOLD_TIME, "50 were needed within the last 60 s")),
+        ((99, 3, 3, 3, 3, 3, 3), 60, 60, Limit(50, Reason.HOLD_TIME, "50 were needed within the last 60 s")),
     ],
 )
 def test_scale_in_waits_for_the_hold_time_and_goes_to_its_highest_need(
-    seen: tuple[int, ...], current: int, expected: Limit
+    seen: tuple[int, ...], current: int, watched_s: float, expected: Limit
 ) -> None:
-    assert guardrails.hold(seen[-1], current, needs(*seen), CEILING, POOL) == expected
+    assert guardrails.hold(seen[-1], current, needs(*seen), watched_s, CEILING, POOL) == expected
 
 
 @pytest.mark.parametrize(
@@ -99,28 +112,46 @@ def test_scale_in_waits_for_the_hold_time_and_goes_to_its_highest_need(
 def test_scale_in_needs_fresh_signals_and_no_deployment(
     seen: Observation, deploying: bool, reason: Reason | None
 ) -> None:
-    signals = read_signals(POOL, PoolState(), seen)
-    limited = guardrails.trusted(2, 5, signals, capacity(5, deploying=deploying))
+    read = read_signals(POOL, PoolState(), seen)
+    limited = guardrails.trusted(2, 5, read, capacity(5, deploying=deploying))
     assert (limited.workers, limited.reason) == (2 if reason is None else 5, reason)
-    assert guardrails.trusted(7, 5, signals, capacity(5, deploying=deploying)) == Limit(7)
+    assert guardrails.trusted(7, 5, read, capacity(5, deploying=deploying)) == Limit(7)
+
+
+BUSY = (worker("a", busy=4), worker("b", busy=1), worker("c", busy=1), worker("d"))
 
 
 @pytest.mark.parametrize(
-    ("service_time_s", "expected"),
-    [(0.8, 2), (10.0, 2), (10.1, 3)],
+    ("service_time_s", "variation", "expected"),
+    [(0.8, 1.0, 2), (3.5, 1.0, 2), (3.7, 1.0, 4), (24.0, 0.0, 2), (26.0, 0.0, 4), (2.0, 4.0, 4), (math.inf, 1.0, 4)],
 )
-def test_busy_slots_keep_their_workers_and_long_jobs_keep_each_worker(service_time_s: float, expected: int) -> None:
-    reports = fleet(worker("a", busy=4), worker("b", busy=1), worker("c", busy=1), worker("d"))
-    limited = guardrails.busy_floor(1, 4, reports, service_time_s, POOL)
+def test_busy_slots_keep_workers_enough_and_handlers_that_outlast_the_stop_timeout_keep_all(
+    service_time_s: float, variation: float, expected: int
+) -> None:
+    limited = guardrails.busy_floor(1, 4, signals(*BUSY), service_time_s, variation, POOL)
     assert (limited.workers, limited.reason) == (expected, Reason.BUSY_FLOOR)
 
 
+def test_an_idle_fleet_of_long_handlers_may_go() -> None:
+    assert guardrails.busy_floor(0, 2, signals(worker("a"), worker("b")), math.inf, 1.0, POOL) == Limit(0)
+
+
+def test_the_floor_counts_the_slots_that_workers_have_not_those_of_the_settings() -> None:
+    single = tuple(worker(f"w{n}", busy=1, slots=1) for n in range(10))
+    assert guardrails.busy_floor(1, 12, signals(*single), 0.8, 1.0, POOL).workers == 10
+
+
+def test_without_reports_messages_in_flight_keep_their_workers() -> None:
+    limited = guardrails.busy_floor(1, 10, signals(in_flight=9), 600, 1.0, POOL)
+    assert limited == Limit(3, Reason.BUSY_FLOOR, "9 messages are in flight and no worker reports")
+    assert guardrails.busy_floor(0, 2, signals(), 0.8, 1.0, POOL) == Limit(0)
+
+
 def test_the_busy_floor_never_asks_for_more_than_there_is() -> None:
-    reports = fleet(worker("a", busy=4), worker("b", busy=4), worker("c", busy=4))
-    assert guardrails.busy_floor(1, 2, reports, 0.8, POOL).workers == 2
-    assert guardrails.busy_floor(2, 2, reports, 0.8, POOL) == Limit(2)
-    assert guardrails.busy_floor(3, 4, reports, 0.8, POOL) == Limit(3)
-    assert guardrails.busy_floor(0, 2, None, 0.8, POOL) == Limit(0)
+    full = signals(worker("a", busy=4), worker("b", busy=4), worker("c", busy=4))
+    assert guardrails.busy_floor(1, 2, full, 0.8, 1.0, POOL).workers == 2
+    assert guardrails.busy_floor(2, 2, full, 0.8, 1.0, POOL) == Limit(2)
+    assert guardrails.busy_floor(3, 4, full, 0.8, 1.0, POOL) == Limit(3)
 
 
 @pytest.mark.parametrize(
@@ -129,30 +160,60 @@ def test_the_busy_floor_never_asks_for_more_than_there_is() -> None:
         (None, Limit(1, Reason.MINIMUM, "kept at 1 by min_workers from settings")),
         (3, Limit(3, Reason.MINIMUM, "kept at 3 by the minimum of ecs:prod/orders")),
         (0, Limit(1, Reason.MINIMUM, "kept at 1 by min_workers from settings")),
+        (
+            60,
+            Limit(
+                50, Reason.MAXIMUM, "the minimum of ecs:prod/orders asks for 60, capped by max_workers from settings"
+            ),
+        ),
     ],
 )
-def test_the_larger_minimum_keeps_the_count_up_and_is_named(platform: int | None, expected: Limit) -> None:
-    assert guardrails.minimum(0, POOL, capacity(minimum=platform)) == expected
-    assert guardrails.minimum(9, POOL, capacity(minimum=platform)) == Limit(9)
+def test_the_larger_minimum_keeps_the_count_up_under_the_ceiling_and_is_named(
+    platform: int | None, expected: Limit
+) -> None:
+    assert guardrails.minimum(0, POOL, CEILING, capacity(minimum=platform)) == expected
+    assert guardrails.minimum(99, POOL, CEILING, capacity(minimum=platform)) == Limit(99)
+
+
+FROZEN = Override(OverrideKind.FREEZE, "ada@desk", NOW_S)
+PINNED = Override(OverrideKind.PIN, "ada@desk", NOW_S, until_s=1_800_000_000.0, workers=7)
 
 
 @pytest.mark.parametrize(
-    ("hand", "expected"),
+    ("override", "platform_minimum", "expected"),
     [
-        (None, Limit(9)),
+        (None, None, Limit(9)),
+        (FROZEN, None, Limit(4, Reason.FROZEN, "frozen by ada@desk until resumed; 9 would be right")),
         (
-            Override(OverrideKind.FREEZE, "ada@desk", NOW_S),
-            Limit(4, Reason.FROZEN, "frozen by ada@desk until resumed; 9 would be right"),
-        ),
-        (
-            Override(OverrideKind.PIN, "ada@desk", NOW_S, until_s=1_800_000_000.0, workers=7),
+            PINNED,
+            None,
             Limit(7, Reason.PINNED, "pinned at 7 by ada@desk until 2027-01-15 08:00:00 UTC; 9 would be right"),
         ),
         (
-            Override(OverrideKind.PIN, "ada@desk", NOW_S, workers=70),
+            replace(PINNED, until_s=None, workers=70),
+            None,
             Limit(50, Reason.PINNED, "pinned at 70 by ada@desk until resumed; 9 would be right"),
+        ),
+        (
+            replace(PINNED, until_s=None, workers=0),
+            2,
+            Limit(2, Reason.PINNED, "pinned at 0 by ada@desk until resumed; 9 would be right"),
         ),
     ],
 )
-def test_an_operators_hand_sets_the_count_and_says_who_and_until(hand: Override | None, expected: Limit) -> None:
-    assert guardrails.override(9, 4, hand, CEILING) == expected
+def test_an_override_sets_the_count_within_the_bounds_and_says_who_and_until(
+    override: Override | None, platform_minimum: int | None, expected: Limit
+) -> None:
+    assert guardrails.overridden(9, 4, override, CEILING, capacity(minimum=platform_minimum)) == expected
+
+
+@pytest.mark.parametrize("until_s", [-1.0, 1e12, 1e300, math.inf, math.nan])
+def test_an_override_with_an_end_that_no_calendar_has_is_still_described(until_s: float) -> None:
+    assert describe(replace(PINNED, until_s=until_s)) == "pinned at 7 by ada@desk until resumed"
+
+
+def test_an_override_holds_until_its_end_and_not_at_it() -> None:
+    assert in_force(PINNED, 1_799_999_999.9) is PINNED
+    assert in_force(PINNED, 1_800_000_000.0) is None
+    assert in_force(FROZEN, 1e12) is FROZEN
+    assert in_force(None, 0.0) is None

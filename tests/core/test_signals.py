@@ -1,12 +1,12 @@
 """Each kind of reading is told apart, and sums over queues are as good as their worst part."""
 
+from dataclasses import replace
+
 import pytest
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, reading, worker
-from tidegate.core.model import Absence, PoolState, Reading, ServiceTime, WorkerState
+from tidegate.core.model import Absence, PoolState, Reading
 from tidegate.core.signals import METRIC_MAX_AGE_S, Freshness, classify, read_signals
-
-MEASURED = PoolState(service_time=ServiceTime(runs=100, sum_s=80, square_sum_s2=64))
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_a_reading_is_classified_by_what_it_is_and_when_it_was_taken(given: Read
 
 def test_counts_of_several_queues_add_up() -> None:
     signals = read_signals(POOL, PoolState(), observe(queue(3, 2, 1), queue(30, 20, 10, name="bulk")))
-    assert (signals.waiting, signals.in_flight, signals.delayed, signals.in_system) == (33, 22, 11, 66)
+    assert (signals.waiting, signals.in_flight, signals.delayed, signals.in_hand) == (33, 22, 11, 55)
     assert signals.counts is Freshness.FRESH
 
 
@@ -52,22 +52,6 @@ def test_the_age_is_the_oldest_queues_and_half_a_sum_of_rates_is_none() -> None:
     assert (signals.age_s, signals.sent_per_s) == (40, None)
 
 
-def test_workers_that_report_are_summed() -> None:
-    workers = (worker("a", busy=3, completions=20), worker("b", busy=0, completions=10), worker("c", span_s=0))
-    fleet = read_signals(POOL, PoolState(), observe(workers=workers)).fleet
-    assert fleet is not None
-    assert (fleet.workers, fleet.slots, fleet.busy, fleet.busy_workers, fleet.runs) == (3, 12, 3, 1, 30)
-    assert fleet.completions_per_s == pytest.approx(3.0)
-    assert fleet.service_time_sum_s == pytest.approx(24.0)
-
-
-def test_stopped_workers_and_old_reports_do_not_count() -> None:
-    workers = (worker("a", busy=1), worker("b", state=WorkerState.STOPPED), worker("c", at_s=NOW_S - 31))
-    fleet = read_signals(POOL, PoolState(), observe(workers=workers)).fleet
-    assert fleet is not None
-    assert fleet.workers == 1
-
-
 @pytest.mark.parametrize(
     ("absence", "expected"),
     [(Absence.DENIED, Freshness.DENIED), (Absence.GONE, Freshness.GONE), (Absence.UNREACHABLE, Freshness.MISSING)],
@@ -83,10 +67,28 @@ def test_a_pool_without_the_sdk_is_fine_without_reports() -> None:
     assert (signals.fleet_state, signals.fleet, signals.errors) == (Freshness.FRESH, None, ())
 
 
-def test_a_fleet_that_reported_and_fell_silent_is_stale_while_workers_run() -> None:
-    assert read_signals(POOL, MEASURED, observe(desired=2)).fleet_state is Freshness.STALE
-    idle = observe(seen=capacity(0, running=0))
-    assert read_signals(POOL, MEASURED, idle).fleet_state is Freshness.FRESH
+REPORTED = PoolState(reported_at_s=NOW_S - 100)
+
+
+@pytest.mark.parametrize(
+    ("state", "reporting", "running", "expected"),
+    [
+        (PoolState(), 0, 5, Freshness.FRESH),
+        (REPORTED, 0, 5, Freshness.STALE),
+        (REPORTED, 0, 0, Freshness.FRESH),
+        (PoolState(), 5, 5, Freshness.FRESH),
+        (PoolState(), 2, 5, Freshness.STALE),
+        (replace(REPORTED, raises=((NOW_S - 20, 3),)), 2, 5, Freshness.FRESH),
+        (replace(REPORTED, raises=((NOW_S - 20, 2),)), 2, 5, Freshness.STALE),
+        (replace(REPORTED, reported_at_s=NOW_S - 86_401), 0, 5, Freshness.FRESH),
+    ],
+)
+def test_running_workers_that_are_silent_make_the_fleet_stale_once_any_has_reported(
+    state: PoolState, reporting: int, running: int, expected: Freshness
+) -> None:
+    workers = tuple(worker(f"w{n}") for n in range(reporting))
+    seen = observe(workers=workers, seen=capacity(running, running=running))
+    assert read_signals(POOL, state, seen).fleet_state is expected
 
 
 def test_an_error_is_said_once_though_three_counts_carry_it() -> None:

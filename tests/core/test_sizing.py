@@ -16,7 +16,7 @@ from tidegate.core.sizing import erlang_c, late_share, littles_law_slots, slots_
 def test_small_loads_bear_little_utilization_and_large_ones_much(
     load: float, at_once: float, one_service_time: float, three_service_times: float
 ) -> None:
-    found = [load / slots_for_target(load, target_s, 1.0, 1.0, 0.01) for target_s in (0.0, 1.0, 3.0)]
+    found = [load / slots_for_target(load, target_s, 1.0, 1.0, 0.01, most=1000) for target_s in (0.0, 1.0, 3.0)]
     assert found == pytest.approx([at_once, one_service_time, three_service_times], abs=0.006)
 
 
@@ -38,11 +38,16 @@ def test_more_of_anything_never_needs_fewer_slots(
 def test_automatic_slots_are_enough_and_one_fewer_is_not(
     load: float, target_s: float, service_s: float, variation: float
 ) -> None:
-    slots = slots_for_target(load, target_s, service_s, variation, 0.005)
+    slots = slots_for_target(load, target_s, service_s, variation, 0.005, most=10_000)
     assert slots > load
     assert late_share(load, slots, target_s, service_s, variation) <= 0.005
     if slots - 1 > load:
         assert late_share(load, slots - 1, target_s, service_s, variation) > 0.005
+
+
+@pytest.mark.parametrize(("load", "found"), [(0.0, 0), (-1.0, 0), (50.5, 51), (5e6, 5_000_000), (19.9, 21), (10.0, 14)])
+def test_beyond_what_may_be_had_it_does_not_look(load: float, found: int) -> None:
+    assert slots_for_target(load, 1.0, 1.0, 1.0, 0.01, most=20) == found
 
 
 @given(st.floats(0, 1e6), st.integers(1, 100))

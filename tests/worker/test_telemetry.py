@@ -30,7 +30,7 @@ class Wall:
 def test_a_wait_falls_into_the_bucket_whose_upper_edge_it_does_not_exceed(wait_s: float, bucket: int) -> None:
     """A negative wait is two clocks apart: it counts as none."""
     wall = Wall()
-    telemetry = Telemetry("w1", 4, wall)
+    telemetry = Telemetry("w1", 4, 10.0, wall)
     telemetry.started(sent_at_s=wall.now_s - wait_s, receive_count=1)
     waits = telemetry.report(WorkerState.RUNNING, "", busy=1).total.waits
     assert [index for index, count in enumerate(waits) if count] == [bucket]
@@ -44,7 +44,7 @@ def test_only_a_first_receive_counts_as_a_wait_because_a_backoff_is_none(
     receives: tuple[int, ...], waits: dict[int, int]
 ) -> None:
     wall = Wall()
-    telemetry = Telemetry("w1", 4, wall)
+    telemetry = Telemetry("w1", 4, 10.0, wall)
     for receive_count in receives:
         telemetry.started(wall.now_s - 1.0, receive_count)
     total = telemetry.report(WorkerState.RUNNING, "", busy=0).total
@@ -55,7 +55,7 @@ def test_only_a_first_receive_counts_as_a_wait_because_a_backoff_is_none(
 
 def test_recent_covers_the_span_since_the_last_report_that_arrived() -> None:
     wall = Wall()
-    telemetry = Telemetry("w1", 4, wall)
+    telemetry = Telemetry("w1", 4, 10.0, wall)
     telemetry.finished(2.0, completed=True)
     wall.now_s += 10
     lost = telemetry.report(WorkerState.RUNNING, "", busy=0)
@@ -78,7 +78,7 @@ def test_recent_covers_the_span_since_the_last_report_that_arrived() -> None:
 )
 def test_the_recents_that_arrived_add_up_to_the_total(events: list[tuple[str]]) -> None:
     wall = Wall()
-    telemetry = Telemetry("w1", 4, wall)
+    telemetry = Telemetry("w1", 4, 10.0, wall)
     arrived = []
     for (event,) in [*events, ("deliver",)]:
         wall.now_s += 1

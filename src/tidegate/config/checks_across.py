@@ -54,10 +54,6 @@ def _common(settings: Settings) -> Iterator[Finding]:
         problem = "and state_dir are not set: what was learned is lost at a restart, and workers' reports are not seen"
         fix = "set table to a DynamoDB table, or state_dir to a directory on one machine"
         yield Finding(table, ABSENT, problem, fix, warning=True)
-    if settings.heartbeat_s > settings.tick_s:
-        problem = f"is longer than tick = {format_duration(settings.tick_s)}: decisions rest on old reports"
-        fix = f"set it to {format_duration(settings.tick_s)} or less"
-        yield Finding(("heartbeat",), format_duration(settings.heartbeat_s), problem, fix, warning=True)
 
 
 def _same_capacity(one: Named, other: Named, region: str | None) -> Iterator[Finding]:

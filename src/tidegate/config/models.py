@@ -162,7 +162,6 @@ class PoolSettings(_Table):
 
     _name: str = PrivateAttr("")
     _tick_s: float = PrivateAttr(_TICK_S)
-    _heartbeat_s: float = PrivateAttr(_TICK_S)
 
     @property
     def name(self) -> str:
@@ -174,10 +173,10 @@ class PoolSettings(_Table):
         """The pool's queues, whether written as `queue` or as `queues`."""
         return (() if self.queue is None else (self.queue,)) + (self.queues or ())
 
-    def named(self, name: str, tick_s: float, heartbeat_s: float) -> Self:
+    def named(self, name: str, tick_s: float) -> Self:
         """A copy that knows its name and what the file says for all pools."""
         copy = self.model_copy()
-        copy._name, copy._tick_s, copy._heartbeat_s = name, tick_s, heartbeat_s
+        copy._name, copy._tick_s = name, tick_s
         return copy
 
     def at(self, now_s: float) -> Pool:
@@ -195,7 +194,6 @@ class PoolSettings(_Table):
             ramp_workers=self.ramp.workers,
             hold_s=self.hold_s,
             tick_s=self._tick_s,
-            heartbeat_s=self._heartbeat_s,
             stop_timeout_s=self.stop_timeout_s,
             service_time_hint_s=self.service_time_hint_s,
             start_up_hint_s=self.start_up_hint_s,
@@ -242,11 +240,6 @@ class Settings(_Table):
     region: Region | None = Field(
         None, description="AWS Region. Left out: where the AWS SDK finds it by itself.", examples=["eu-central-1"]
     )
-    heartbeat_s: Interval = Field(
-        10.0,
-        alias="heartbeat",
-        description="How often workers report; older reports are not trusted. Set the workers' the same.",
-    )
     pools: Annotated[Mapping[str, PoolSettings], Field(min_length=1)] = Field(
         description="The pools, each under its name.", examples=[{"orders": _EXAMPLE}]
     )
@@ -254,5 +247,5 @@ class Settings(_Table):
     @field_validator("pools", mode="after")
     @classmethod
     def _name_pools(cls, pools: Mapping[str, PoolSettings], info: ValidationInfo) -> Mapping[str, PoolSettings]:
-        tick_s, heartbeat_s = info.data.get("tick_s", _TICK_S), info.data.get("heartbeat_s", _TICK_S)
-        return {name: pool.named(name, tick_s, heartbeat_s) for name, pool in pools.items()}
+        tick_s = info.data.get("tick_s", _TICK_S)
+        return {name: pool.named(name, tick_s) for name, pool in pools.items()}

@@ -27,6 +27,10 @@ def _refuse(constant: str) -> None:
     raise ValueError(f"{constant} is no number of JSON")
 
 
+def _fields(kind: type) -> frozenset[str]:
+    return frozenset(getattr(kind, "__dataclass_fields__", ()))
+
+
 def to_json(value: object) -> str:
     """One line of JSON for any value of `core.model`.
 
@@ -44,7 +48,7 @@ def from_json(kind: type[T], text: str) -> T:
         data: Any = json.loads(text, parse_constant=_refuse)
     except ValueError as error:
         raise StateUnreadable(kind.__name__, f"not JSON ({error})") from error
-    version = data.get("schema", SCHEMA) if isinstance(data, dict) else SCHEMA
+    version = data.get("schema") if isinstance(data, dict) and "schema" in _fields(kind) else SCHEMA
     if version != SCHEMA:
         raise StateUnreadable(kind.__name__, f"schema {version}, this tidegate reads schema {SCHEMA}")
     try:

@@ -11,8 +11,9 @@ from tidegate.core import estimate, guardrails
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.explain import sentence, sentence_without_need
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Action, Decision, Observation, Override, Pool, PoolState, Reason, Scalar, Step
+from tidegate.core.model import Action, Decision, Observation, Pool, PoolState, Reason, Scalar, Step
 from tidegate.core.need import Load, need
+from tidegate.core.overrides import describe, in_force
 from tidegate.core.signals import Freshness, Signals, read_signals
 
 __all__ = ["decide"]
@@ -49,50 +50,85 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     what can't be known ends in a decision that holds and says why.
     """
     signals = read_signals(pool, state, observation)
-    state = replace(state, override=_in_force(state.override, observation.now_s))
-    limit = ceiling(pool, observation.capacity)
+    state = _watch(pool, state, observation)
+    slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
+    limit = ceiling(pool, observation.capacity, slots_per_worker)
     trail = _Trail(pool, observation, observation.capacity.desired)
-    trail.steps.append(_signals_step(signals))
+    trail.steps.append(_signals_step(pool, signals))
     trail.steps.append(_capacity_step(state, observation))
-    if signals.counts is not Freshness.FRESH and signals.in_system == 0:
-        return _blind(trail, state, signals, limit)
-    return _sighted(trail, state, signals, limit)
+    load = None
+    if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
+        _blind(trail, signals)
+    else:
+        state, load = _estimate(pool, state, observation, signals, slots_per_worker)
+        wanted = _unmeasured(trail, signals) if load is None else _size(trail, load, limit)
+        trail.workers = wanted
+    return _limited(trail, state, signals, limit, load)
 
 
-def _in_force(hand: Override | None, now_s: float) -> Override | None:
-    return hand if hand is None or hand.until_s is None or now_s < hand.until_s else None
+def _watch(pool: Pool, state: PoolState, seen: Observation) -> PoolState:
+    """Let overrides run out, notice a gap in the ticks, and remember that workers report."""
+    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, pool.hold_s)
+    heard = [worker.reported_at_s for worker in seen.fleet.workers]
+    return replace(
+        state,
+        override=in_force(state.override, seen.now_s),
+        watched_since_s=seen.now_s if gap or state.watched_since_s is None else state.watched_since_s,
+        reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,
+    )
 
 
-def _blind(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling) -> tuple[Decision, PoolState]:
-    """No count to go by: keep what is there (a failure is never an empty queue), within the bounds that are known."""
+def _limited(
+    trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None
+) -> tuple[Decision, PoolState]:
+    """From the need (or from what is there, where none can be reckoned) to the count to ask for."""
+    seen, current, wanted = trail.seen, trail.seen.capacity.desired, trail.workers
+    needs = guardrails.remember_need(state.needs, seen.now_s, wanted, trail.pool.hold_s)
+    state = replace(state, needs=needs, ticked_at_s=seen.now_s)
+    _limit(trail, state, signals, limit, load)
+    reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
+    if load is None:
+        said = sentence_without_need(current, trail.workers, reason, trail.note)
+    else:
+        said = sentence(trail.pool, load, current, wanted, trail.workers, reason, trail.note)
+    state = replace(
+        estimate.record_change(state, seen.now_s, trail.workers - current),
+        desired=trail.workers,
+    )
+    return _decision(trail, signals, reason, said), state
+
+
+def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None) -> None:
+    """Ceiling, ramp, hold, floor: in this order, each one seeing what the one before left.
+
+    An override comes after ramp and hold, which it need not respect, and before what no operator can mean to break:
+    missing signals and running handlers. Its words stay whatever comes after it.
+    """
+    pool, seen, current = trail.pool, trail.seen, trail.seen.capacity.desired
+    override = state.override
+    watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
+    trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit))
+    trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
+    trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, pool))
+    trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
+    trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
+    if override is None:
+        trail.apply("minimum", guardrails.minimum(trail.workers, pool, limit, seen.capacity))
+    mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
+    trail.apply("busy", guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, pool))
+    if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
+        trail.note = f"{describe(override)}; {trail.note}"
+
+
+def _blind(trail: _Trail, signals: Signals) -> None:
+    """No count to go by: keep what is there. A failure is never an empty queue."""
     trail.reason = _BLIND.get(signals.counts, Reason.SIGNAL_MISSING)
     trail.note = f"the queue's counts are {signals.counts}" + (f" ({signals.errors[0]})" if signals.errors else "")
-    current = trail.seen.capacity.desired
-    trail.apply("minimum", guardrails.minimum(trail.workers, trail.pool, trail.seen.capacity))
-    trail.apply("override", guardrails.override(trail.workers, current, state.override, limit))
-    words = sentence_without_need(current, trail.workers, trail.reason, trail.note)
-    return _decision(trail, signals, words), _remember(trail, state)
 
 
-def _sighted(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling) -> tuple[Decision, PoolState]:
-    pool, seen, current = trail.pool, trail.seen, trail.seen.capacity.desired
-    state, load = _estimate(pool, state, seen, signals)
-    wanted = _unmeasured(trail, signals) if load is None else _sized(trail, load)
-    state = replace(state, needs=guardrails.remember_need(state.needs, seen.now_s, wanted, pool.hold_s))
-    _limit(trail, state, signals, limit, math.inf if load is None else load.service_time.value)
-    reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
-    trail.reason = reason
-    if load is None:
-        words = sentence_without_need(current, trail.workers, reason, trail.note)
-    else:
-        words = sentence(pool, load, current, wanted, trail.workers, reason, trail.note)
-    return _decision(trail, signals, words), _remember(trail, state)
-
-
-def _sized(trail: _Trail, load: Load) -> int:
-    wanted, step = need(trail.pool, load)
+def _size(trail: _Trail, load: Load, limit: Ceiling) -> int:
+    wanted, step = need(trail.pool, load, limit.workers)
     trail.steps.extend((_estimate_step(load), step))
-    trail.workers = wanted
     return wanted
 
 
@@ -100,50 +136,33 @@ def _unmeasured(trail: _Trail, signals: Signals) -> int:
     """No service time and no hint: one worker to measure with where there is work, else what is there."""
     trail.reason = Reason.UNMEASURED
     trail.note = "no handler has finished yet and there is no service_time_hint, so nothing can be sized"
-    trail.workers = max(trail.workers, 1) if signals.in_system > 0 else trail.workers
-    return trail.workers
+    return max(trail.workers, 1) if signals.in_hand > 0 else trail.workers
 
 
-def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, service_time_s: float) -> None:
-    """Ceiling, ramp, hold, floor: in this order, each one seeing what the one before left."""
-    pool, capacity, current = trail.pool, trail.seen.capacity, trail.seen.capacity.desired
-    trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit))
-    trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
-    trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, limit, pool))
-    trail.apply("signals", guardrails.trusted(trail.workers, current, signals, capacity))
-    trail.apply("minimum", guardrails.minimum(trail.workers, pool, capacity))
-    trail.apply("override", guardrails.override(trail.workers, current, state.override, limit))
-    trail.apply("busy", guardrails.busy_floor(trail.workers, current, signals.fleet, service_time_s, pool))
-
-
-def _estimate(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> tuple[PoolState, Load | None]:
-    elapsed_s = seen.now_s - state.samples[-1].at_s if state.samples else 0.0
-    state = replace(
-        estimate.learn_start_up(state, seen.capacity, seen.fleet),
-        samples=estimate.extend_samples(pool, state.samples, seen.now_s, signals),
-        service_time=estimate.learn_service_time(state.service_time, signals.fleet, elapsed_s),
-    )
-    measured = estimate.service_time(pool, state.service_time, signals)
+def _estimate(
+    pool: Pool, state: PoolState, seen: Observation, signals: Signals, slots_per_worker: int
+) -> tuple[PoolState, Load | None]:
+    elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
+    known = estimate.learn_service_time(state.service_time, signals.fleet, elapsed_s)
+    state = replace(estimate.learn_start_up(state, seen.capacity, seen.fleet), service_time=known)
+    measured = estimate.service_time(pool, known, signals)
+    mean_s = measured[0].value if measured else 0.0
+    samples = estimate.extend_samples(pool, state.samples, seen.now_s, signals, mean_s)
+    state = replace(state, samples=samples)
     if measured is None:
         return state, None
-    mean, variation = measured
     return state, Load(
-        arrivals=estimate.arrivals_per_s(pool, state.samples, signals),
+        arrivals=estimate.arrivals_per_s(pool, samples, signals, mean_s),
         waiting=signals.waiting,
-        head_age=estimate.head_age_s(state.samples, signals),
-        service_time=mean,
-        variation=variation,
+        head_age=estimate.head_age_s(samples, signals),
+        service_time=measured[0],
+        variation=measured[1],
         start_up=estimate.start_up_s(pool, state),
+        slots_per_worker=slots_per_worker,
     )
 
 
-def _remember(trail: _Trail, state: PoolState) -> PoolState:
-    added = trail.workers - trail.seen.capacity.desired
-    raises = (*state.raises, (trail.seen.now_s, added)) if added > 0 else state.raises
-    return replace(state, raises=raises, desired=trail.workers)
-
-
-def _decision(trail: _Trail, signals: Signals, words: str) -> Decision:
+def _decision(trail: _Trail, signals: Signals, reason: Reason, words: str) -> Decision:
     current = trail.seen.capacity.desired
     action = Action.OUT if trail.workers > current else Action.IN if trail.workers < current else Action.HOLD
     return Decision(
@@ -152,15 +171,16 @@ def _decision(trail: _Trail, signals: Signals, words: str) -> Decision:
         current=current,
         desired=trail.workers,
         action=action,
-        reason=trail.reason or Reason.STEADY,
+        reason=reason,
         sentence=words,
         steps=tuple(trail.steps),
         errors=signals.errors,
     )
 
 
-def _signals_step(signals: Signals) -> Step:
+def _signals_step(pool: Pool, signals: Signals) -> Step:
     fleet = signals.fleet
+    waits = fleet.waits if fleet else None
     values: dict[str, Scalar] = {
         "counts": str(signals.counts),
         "waiting": signals.waiting,
@@ -172,9 +192,15 @@ def _signals_step(signals: Signals) -> Step:
         "fleet": str(signals.fleet_state),
         "reporting": fleet.workers if fleet else 0,
         "busy_slots": fleet.busy if fleet else None,
-        "completions_per_s": round(fleet.completions_per_s, 3) if fleet else None,
+        "completed": fleet.departures if fleet else None,
+        "late_share": round(waits.late_share, 4) if waits else None,
+        "wait_p99_s": waits.p99_s if waits else None,
     }
-    return Step("signals", values, "" if fleet else "no worker reports")
+    if fleet is None:
+        return Step("signals", values, "no worker reports")
+    differ = fleet.slots_per_worker != pool.slots_per_worker
+    note = f"workers have {fleet.slots_per_worker} slots, slots_per_worker says {pool.slots_per_worker}"
+    return Step("signals", values, note if differ else "")
 
 
 def _capacity_step(state: PoolState, seen: Observation) -> Step:

@@ -1,11 +1,12 @@
 """From signals to rates and times: arrivals, service time, start-up time, head age. Each names its source."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from tidegate.core.fleet import FleetSignals, digest, known_workers
 from tidegate.core.model import Capacity, Fleet, Pool, PoolState, Sample, ServiceTime
-from tidegate.core.signals import FleetSignals, Freshness, Signals
+from tidegate.core.signals import Freshness, Signals
 
 __all__ = [
     "Estimate",
@@ -14,20 +15,28 @@ __all__ = [
     "head_age_s",
     "learn_service_time",
     "learn_start_up",
+    "long_window_s",
+    "record_change",
     "service_time",
     "start_up_s",
 ]
 
 HISTORY_S = 300.0
-"""Arrivals remembered, or ten ticks where that is longer: what the head age can be read off."""
+"""Arrivals remembered, or the target wait where that is longer: what the head age can be read off."""
 
 LONG_WINDOW_S = 60.0
+LONGEST_WINDOW_S = 600.0
+SAMPLES_PER_WINDOW = 60
+RECENT_TICKS = 4
 SIGMAS = 3.0
 HINT_RUNS = 10.0
 """A service-time hint weighs as much as ten handler runs, so the measured mean takes over without a jump."""
 
 SERVICE_TIME_MEMORY_S = 300.0
 START_UPS_KEPT = 20
+CLOCK_SLACK_S = 5.0
+"""Workers' clocks and ours may be this far apart."""
+
 RAISE_FORGOTTEN_S = 900.0
 """A raise whose workers have not shown up after a quarter of an hour measures a fault, not a start-up."""
 
@@ -40,52 +49,92 @@ class Estimate:
     source: str
 
 
-def extend_samples(pool: Pool, samples: Sequence[Sample], now_s: float, signals: Signals) -> tuple[Sample, ...]:
+def long_window_s(pool: Pool, mean_s: float, heartbeat_s: float = 0.0) -> float:
+    """What a steady rate is taken over: a minute, six ticks or heartbeats, or three service times up to ten minutes.
+
+    Long jobs are counted in whole jobs: over less time their rate would be chance.
+    """
+    return max(LONG_WINDOW_S, 6 * pool.tick_s, 6 * heartbeat_s, min(3 * mean_s, LONGEST_WINDOW_S))
+
+
+def extend_samples(
+    pool: Pool, samples: Sequence[Sample], now_s: float, signals: Signals, mean_s: float
+) -> tuple[Sample, ...]:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
 
-    What left is reckoned from the workers' completions, or from CloudWatch's deletions where no worker reports. Single
+    What left is what workers completed, each message once, or CloudWatch's deletions where no worker reports. Single
     steps may be negative (counts are approximate and late); the sum evens out, so nothing is clamped here.
     """
-    if not samples:
-        return (Sample(now_s, signals.in_system, signals.waiting, signals.in_system),)
-    last = samples[-1]
-    elapsed_s = now_s - last.at_s
-    if elapsed_s <= 0 or signals.counts is not Freshness.FRESH:
+    if signals.counts is not Freshness.FRESH:
         return tuple(samples)  # a queue that could not be read would look like a fall now and a burst later
-    arrived = last.arrived + signals.in_system - last.in_system + _departures_per_s(signals) * elapsed_s
-    keep_from_s = now_s - max(HISTORY_S, 10 * pool.tick_s)
-    kept = tuple(sample for sample in samples if sample.at_s >= keep_from_s)
-    return (*kept, Sample(now_s, arrived, signals.waiting, signals.in_system))
+    if not samples:
+        return (Sample(now_s, signals.in_hand, signals.waiting, signals.in_hand),)
+    last = samples[-1]
+    if now_s <= last.at_s:
+        return tuple(samples)
+    arrived = last.arrived + signals.in_hand - last.in_hand + _departures(signals, now_s - last.at_s)
+    sample = Sample(now_s, arrived, signals.waiting, signals.in_hand)
+    heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
+    return (*_thinned(samples, now_s, long_window_s(pool, mean_s, heartbeat_s), pool), sample)
 
 
-def _departures_per_s(signals: Signals) -> float:
+def _departures(signals: Signals, elapsed_s: float) -> float:
     if signals.fleet is not None:
-        return signals.fleet.completions_per_s
-    return signals.deleted_per_s or 0.0
+        return signals.fleet.departures
+    return (signals.deleted_per_s or 0.0) * elapsed_s
 
 
-def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals) -> Estimate:
+def _thinned(samples: Sequence[Sample], now_s: float, window_s: float, pool: Pool) -> list[Sample]:
+    """All samples of the last ticks; older ones at most sixty per window; none beyond the history."""
+    history_s = max(HISTORY_S, window_s, pool.target_wait_s)
+    kept: list[Sample] = []
+    for sample in samples:
+        age_s = now_s - sample.at_s
+        apart_s = (window_s if age_s <= window_s else history_s) / SAMPLES_PER_WINDOW
+        due = not kept or sample.at_s - kept[-1].at_s >= apart_s
+        if age_s <= history_s and (due or age_s <= RECENT_TICKS * pool.tick_s):
+            kept.append(sample)
+    return kept
+
+
+def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean_s: float) -> Estimate:
     """The arrival rate: over the long window, or over the last ticks when those differ by more than chance allows.
 
-    Poisson counts spread by their square root, so a short window of w seconds that is off the long one's rate by more
-    than 3·√(rate/w) is a jump and not noise. Without workers' reports and without CloudWatch's deletions the counts
-    only show what was added on balance; then CloudWatch's Sent stands in when it is the larger.
+    A short window that is off the long one's rate by more than three standard deviations is a jump and not noise. It
+    has to be so over two ticks and over three: a single reading that is wrong shows in one of them only. Without
+    workers' reports and without CloudWatch's deletions the counts only show what was added on balance; then
+    CloudWatch's Sent stands in when it is the larger.
     """
-    long = _rate(samples, max(LONG_WINDOW_S, 6 * pool.tick_s))
-    short_window_s = 2 * pool.tick_s
-    short = _rate(samples, short_window_s)
-    noise = SIGMAS * math.sqrt(max(long, 1 / short_window_s) / short_window_s)
-    rate = Estimate(short, "counts, jump") if abs(short - long) > noise else Estimate(long, "counts")
+    if not samples:
+        return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
+    heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
+    long = _rate(samples, long_window_s(pool, mean_s, heartbeat_s))
+    short_s = 2 * max(pool.tick_s, heartbeat_s)
+    nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
+    jumps = abs(nearest - long) > SIGMAS * _deviation_per_s(long, short_s, signals)
+    rate = Estimate(nearest, "counts, jump") if jumps else Estimate(long, "counts")
     if signals.fleet is None and signals.sent_per_s is not None and signals.sent_per_s > rate.value:
         return Estimate(signals.sent_per_s, "cloudwatch")
     return rate
 
 
+def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> float:
+    """Standard deviation of a rate that is counted over `window_s`.
+
+    Poisson arrivals: rate ÷ window. And completions come in lumps, one per worker and heartbeat, of which the window
+    may catch one more or less: uniform within a lump at each end, a sixth of its square.
+    """
+    variance = max(rate_per_s, 1 / window_s) / window_s
+    if signals.fleet is not None:
+        lump = rate_per_s * signals.fleet.heartbeat_s / signals.fleet.workers
+        variance += signals.fleet.workers * lump**2 / 6 / window_s**2
+    return math.sqrt(variance)
+
+
 def _rate(samples: Sequence[Sample], window_s: float) -> float:
     """Mean arrivals a second over the samples that reach back `window_s`, never below zero."""
     last = samples[-1]
-    reach = [sample for sample in samples if sample.at_s >= last.at_s - window_s - 1e-6]
-    first = reach[0]
+    first = next(sample for sample in samples if sample.at_s >= last.at_s - window_s - 1e-6)
     span_s = last.at_s - first.at_s
     return max(0.0, (last.arrived - first.arrived) / span_s) if span_s > 0 else 0.0
 
@@ -97,6 +146,8 @@ def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:
     arrivals so far less what waits now. A fresh ApproximateAgeOfOldestMessage outranks a lower estimate (standard
     queues are not served in order), unless the queue was seen empty since: then that message is gone.
     """
+    if not samples:
+        return Estimate(signals.age_s or 0.0, "unmeasured" if signals.age_s is None else "cloudwatch")
     last = samples[-1]
     if last.waiting <= 0:
         return Estimate(0.0, "empty")
@@ -105,7 +156,7 @@ def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:
     arrived_at_s = before[-1].at_s if before else samples[0].at_s
     reckoned = last.at_s - arrived_at_s
     if signals.age_s is None or signals.age_at_s is None or signals.age_s <= reckoned:
-        return Estimate(reckoned, "counts")
+        return Estimate(reckoned, "counts" if before else "counts, at least")
     emptied = any(sample.waiting <= 0 for sample in samples if sample.at_s >= signals.age_at_s)
     return Estimate(reckoned, "counts") if emptied else Estimate(signals.age_s, "cloudwatch")
 
@@ -149,29 +200,48 @@ def _variation(known: ServiceTime) -> float:
 
 
 def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> PoolState:
-    """Match workers seen for the first time with the raise of the desired count that asked for them, oldest first.
+    """Match each worker's first receive call with the oldest raise of the desired count that it can have answered.
 
     Start-up time runs from the raise to the first receive call, so it holds the platform's placement, the image pull
-    and the process's own start.
+    and the process's own start. A worker that was started before the raise, as its own clock has it, answers another.
     """
     asked = [(at_s, n) for at_s, n in state.raises if capacity.taken_at_s - at_s <= RAISE_FORGOTTEN_S]
-    ready = sorted(
-        worker.first_receive_at_s
-        for worker in fleet.workers
-        if worker.first_receive_at_s is not None and worker.first_receive_at_s > state.ready_until_s
-    )
     measured: list[float] = []
-    for ready_at_s in ready:
-        if asked and asked[0][0] <= ready_at_s:
-            at_s, missing = asked[0]
-            measured.append(ready_at_s - at_s)
-            asked = [(at_s, missing - 1), *asked[1:]] if missing > 1 else asked[1:]
+    timed: list[str] = []
+    for ready_at_s, started_at_s, worker_id in sorted(_ready(fleet)):
+        known = state.known_workers.get(digest(worker_id))
+        timed.append(worker_id)
+        if known is not None and known.timed:
+            continue
+        place = next((i for i, (at_s, _) in enumerate(asked) if at_s - CLOCK_SLACK_S <= started_at_s), None)
+        if place is not None:
+            at_s, missing = asked[place]
+            measured.append(max(0.0, ready_at_s - at_s))
+            asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
     return replace(
         state,
         raises=tuple(asked),
-        ready_until_s=max([state.ready_until_s, *ready]),
+        known_workers=known_workers(state, fleet, timed),
         start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
     )
+
+
+def _ready(fleet: Fleet) -> Iterator[tuple[float, float, str]]:
+    for worker in fleet.workers:
+        if worker.first_receive_at_s is not None:
+            yield worker.first_receive_at_s, worker.started_at_s, worker.worker_id
+
+
+def record_change(state: PoolState, now_s: float, change: int) -> PoolState:
+    """Remember a raise; a cut takes back raises that nobody has answered yet, the newest first."""
+    raises = [*state.raises, (now_s, change)] if change > 0 else list(state.raises)
+    cut = -change
+    while cut > 0 and raises:
+        at_s, missing = raises.pop()
+        if missing > cut:
+            raises.append((at_s, missing - cut))
+        cut -= missing
+    return replace(state, raises=tuple(raises))
 
 
 def start_up_s(pool: Pool, state: PoolState) -> Estimate:

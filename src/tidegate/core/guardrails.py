@@ -6,13 +6,16 @@ Every function takes the count so far and gives a `Limit`: the count after it, a
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.model import Capacity, Override, OverrideKind, Pool, Reason
-from tidegate.core.signals import FleetSignals, Freshness, Signals
+from tidegate.core.overrides import describe
+from tidegate.core.signals import Freshness, Signals
 
-__all__ = ["Limit", "busy_floor", "hold", "minimum", "override", "ramp", "remember_need", "trusted", "under_ceiling"]
+__all__ = ["Limit", "busy_floor", "hold", "minimum", "overridden", "ramp", "remember_need", "trusted", "under_ceiling"]
+
+AFTER_GRACE_S = 5.0
+"""Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,8 +31,7 @@ def under_ceiling(need: int, limit: Ceiling) -> Limit:
     """Never ask for more than the bottleneck can take."""
     if need <= limit.workers:
         return Limit(need)
-    reason = Reason.MAXIMUM if limit.binds.startswith("max_workers") else Reason.CEILING
-    return Limit(limit.workers, reason, f"capped at {limit.workers} by {limit.binds}")
+    return Limit(limit.workers, limit.reason, f"capped at {limit.workers} by {limit.binds}")
 
 
 def ramp(workers: int, current: int, pool: Pool) -> Limit:
@@ -48,21 +50,25 @@ def ramp(workers: int, current: int, pool: Pool) -> Limit:
 def remember_need(
     needs: Sequence[tuple[float, int]], now_s: float, need: int, hold_s: float
 ) -> tuple[tuple[float, int], ...]:
-    """The needs of the hold time and the one just before it, which proves that the whole time is covered."""
-    before = [entry for entry in needs if entry[0] <= now_s - hold_s]
-    within = [entry for entry in needs if now_s - hold_s < entry[0] < now_s]
-    return (*before[-1:], *within, (now_s, need))
+    """The needs within the hold time that no later one exceeds: as much as their maximum can ever ask for.
+
+    >>> remember_need(((10.0, 9), (20.0, 4), (30.0, 3)), now_s=40.0, need=4, hold_s=25.0)
+    ((20.0, 4), (40.0, 4))
+    """
+    kept = [entry for entry in needs if entry[0] >= now_s - hold_s and entry[1] >= need]
+    return (*kept, (now_s, need))
 
 
-def hold(workers: int, current: int, needs: Sequence[tuple[float, int]], limit: Ceiling, pool: Pool) -> Limit:
+def hold(
+    workers: int, current: int, needs: Sequence[tuple[float, int]], watched_s: float, limit: Ceiling, pool: Pool
+) -> Limit:
     """In slowly: down to the highest need of the hold time, and not at all before that time has been watched.
 
     What was needed above the ceiling holds nothing up: it could not be had.
     """
     if workers >= current:
         return Limit(workers)
-    now_s = needs[-1][0]
-    if now_s - needs[0][0] < pool.hold_s:
+    if watched_s < pool.hold_s:
         return Limit(current, Reason.HOLD_TIME, f"watching for {pool.hold_s:g} s before scaling in")
     highest = min(max(need for _, need in needs), limit.workers)
     if highest <= workers:
@@ -71,13 +77,24 @@ def hold(workers: int, current: int, needs: Sequence[tuple[float, int]], limit: 
     return Limit(kept, Reason.HOLD_TIME, f"{highest} were needed within the last {pool.hold_s:g} s")
 
 
+def overridden(workers: int, current: int, override: Override | None, limit: Ceiling, capacity: Capacity) -> Limit:
+    """An operator's freeze keeps the count as it is; a pin sets it, within the ceiling and the platform's bounds."""
+    if override is None:
+        return Limit(workers)
+    said = f"{describe(override)}; {workers} would be right"
+    if override.kind is OverrideKind.FREEZE or override.workers is None:
+        return Limit(current, Reason.FROZEN, said)
+    pinned = min(max(override.workers, capacity.min_workers or 0), limit.workers)
+    return Limit(pinned, Reason.PINNED, said)
+
+
 def trusted(workers: int, current: int, signals: Signals, capacity: Capacity) -> Limit:
     """Scale in only on signals that are there and fresh, and never while a deployment replaces workers."""
     if workers >= current:
         return Limit(workers)
     if capacity.deploying:
         return Limit(current, Reason.DEPLOYING, "a deployment is replacing workers")
-    for name, state in (("counts", signals.counts), ("workers' reports", signals.fleet_state)):
+    for name, state in (("counts", signals.counts), ("reports of some workers", signals.fleet_state)):
         if state is Freshness.STALE:
             return Limit(current, Reason.SIGNAL_STALE, f"{name} are stale")
         if state is not Freshness.FRESH:
@@ -85,38 +102,46 @@ def trusted(workers: int, current: int, signals: Signals, capacity: Capacity) ->
     return Limit(workers)
 
 
-def busy_floor(workers: int, current: int, fleet: FleetSignals | None, service_time_s: float, pool: Pool) -> Limit:
-    """Never fewer workers than the running handlers occupy, as the workers report it.
-
-    A worker told to stop has the stop timeout to finish what it holds. Where three mean service times fit into that,
-    enough slots for the busy ones are enough; where they don't, every worker with a busy slot stays.
-    """
-    if fleet is None or workers >= current:
-        return Limit(workers)
-    packed = math.ceil(fleet.busy / pool.slots_per_worker)
-    floor = packed if 3 * service_time_s <= pool.stop_timeout_s else fleet.busy_workers
-    if workers >= floor:
-        return Limit(workers)
-    return Limit(min(current, floor), Reason.BUSY_FLOOR, f"{fleet.busy} slots in {fleet.busy_workers} workers are busy")
-
-
-def minimum(workers: int, pool: Pool, capacity: Capacity) -> Limit:
-    """Never fewer than the pool's minimum (or the schedule's), nor than the platform's own."""
+def minimum(workers: int, pool: Pool, limit: Ceiling, capacity: Capacity) -> Limit:
+    """Never fewer than the pool's minimum (or the schedule's), nor than the platform's own; but under the ceiling."""
     limits = [(pool.min_workers, f"min_workers from {pool.limits_from}")]
     if capacity.min_workers is not None:
         limits.append((capacity.min_workers, f"the minimum of {capacity.target}"))
-    floor, source = max(limits, key=lambda limit: limit[0])
-    return Limit(workers) if workers >= floor else Limit(floor, Reason.MINIMUM, f"kept at {floor} by {source}")
-
-
-def override(workers: int, current: int, hand: Override | None, limit: Ceiling) -> Limit:
-    """An operator's freeze keeps the count as it is; a pin sets it, at most to the ceiling. Both say who and until."""
-    if hand is None:
+    floor, source = max(limits, key=lambda each: each[0])
+    if workers >= min(floor, limit.workers):
         return Limit(workers)
-    until = "until resumed"
-    if hand.until_s is not None:
-        until = f"until {datetime.fromtimestamp(hand.until_s, UTC):%Y-%m-%d %H:%M:%S} UTC"
-    if hand.kind is OverrideKind.FREEZE or hand.workers is None:
-        return Limit(current, Reason.FROZEN, f"frozen by {hand.who} {until}; {workers} would be right")
-    pinned = min(hand.workers, limit.workers)
-    return Limit(pinned, Reason.PINNED, f"pinned at {hand.workers} by {hand.who} {until}; {workers} would be right")
+    if floor > limit.workers:
+        return Limit(limit.workers, limit.reason, f"{source} asks for {floor}, capped by {limit.binds}")
+    return Limit(floor, Reason.MINIMUM, f"kept at {floor} by {source}")
+
+
+def busy_floor(
+    workers: int, current: int, signals: Signals, service_time_s: float, variation: float, pool: Pool
+) -> Limit:
+    """Never fewer workers than the running handlers need; and none fewer where one of them could be cut off.
+
+    A worker told to stop has the stop timeout, less a little, to finish what it holds, and which worker is stopped is
+    the platform's choice. So where running handlers may take longer than that, nobody is stopped while any slot is
+    busy. Without reports, messages in flight stand for busy slots: too many (some back off), which is the safe side.
+    """
+    if workers >= current:
+        return Limit(workers)
+    fleet = signals.fleet
+    if fleet is None:
+        floor = min(current, math.ceil(signals.in_flight / pool.slots_per_worker))
+        note = f"{signals.in_flight:.0f} messages are in flight and no worker reports"
+    elif fleet.busy and not _fits(service_time_s, variation, pool.stop_timeout_s - AFTER_GRACE_S):
+        floor, note = current, f"{fleet.busy} slots are busy with handlers that may outlast the stop timeout"
+    else:
+        floor = min(current, math.ceil(fleet.busy / fleet.slots_per_worker))
+        note = f"{fleet.busy} slots in {fleet.busy_workers} workers are busy"
+    return Limit(workers) if workers >= floor else Limit(floor, Reason.BUSY_FLOOR, note)
+
+
+def _fits(service_time_s: float, variation: float, grace_s: float) -> bool:
+    """True when a running handler ends within the grace but for about one in a thousand.
+
+    Exponential times (variation 1) need seven means: e^-7; fixed ones need one; in between, and beyond, by the standard
+    deviation.
+    """
+    return service_time_s * (1 + 6 * math.sqrt(variation)) <= grace_s

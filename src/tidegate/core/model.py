@@ -115,6 +115,8 @@ class WorkerReport:
     busy: int
     recent: WorkFigures
     total: WorkFigures
+    heartbeat_s: float = 10.0
+    """How often this worker reports: silence of three of these is news."""
     schema: int = SCHEMA
 
 
@@ -174,7 +176,6 @@ class Pool:
     ramp_workers: int = 4
     hold_s: float = 120.0
     tick_s: float = 10.0
-    heartbeat_s: float = 10.0
     stop_timeout_s: float = 30.0
     service_time_hint_s: float | None = None
     start_up_hint_s: float | None = None
@@ -202,12 +203,25 @@ class Override:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """Cumulative arrivals, reckoned from counts, and what was waiting, at one tick."""
+    """At one tick: cumulative arrivals as reckoned from counts, what waited, and what was visible or in flight.
+
+    A delayed message arrives when it comes due, not when it is sent.
+    """
 
     at_s: float
     arrived: float
     waiting: float
-    in_system: float
+    in_hand: float
+
+
+@dataclass(frozen=True, slots=True)
+class KnownWorker:
+    """What has been counted of one worker: its handler runs so far, and whether its start-up was timed."""
+
+    starts: int
+    completions: int
+    failures: int
+    timed: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,14 +240,19 @@ class PoolState:
     samples: tuple[Sample, ...] = ()
     """The last minutes of arrivals, oldest first."""
     needs: tuple[tuple[float, int], ...] = ()
-    """(at_s, workers needed) over the hold time, oldest first."""
+    """(at_s, workers needed) within the hold time that no later need exceeds: falling, oldest first."""
+    watched_since_s: float | None = None
+    """Needs have been reckoned without a gap since then."""
+    ticked_at_s: float | None = None
     service_time: ServiceTime | None = None
     start_ups_s: tuple[float, ...] = ()
     """The latest start-up times measured, from the raise to the first receive call."""
     raises: tuple[tuple[float, int], ...] = ()
     """(at_s, workers) of each raise of the desired count whose workers have not all been seen yet."""
-    ready_until_s: float = 0.0
-    """First receive calls up to this time have been counted."""
+    known_workers: Mapping[str, KnownWorker] = field(default_factory=dict)
+    """The reporting workers, by a short digest of their ids."""
+    reported_at_s: float | None = None
+    """When a worker of this pool was last heard of: a pool that uses the SDK is not idle when it falls silent."""
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""

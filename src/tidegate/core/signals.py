@@ -4,11 +4,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
-from tidegate.core.model import Absence, Fleet, Observation, Pool, PoolState, Reading, WorkerReport, WorkerState
+from tidegate.core.fleet import FleetSignals, sum_fleet
+from tidegate.core.model import Absence, Observation, Pool, PoolState, Reading
 
 __all__ = [
     "METRIC_MAX_AGE_S",
-    "FleetSignals",
     "Freshness",
     "Signals",
     "classify",
@@ -19,6 +19,9 @@ __all__ = [
 METRIC_MAX_AGE_S = 180.0
 """A CloudWatch reading older than this says nothing of now. Minutes close every 60 s and arrive a minute or two later
 (the normal lag is undocumented: SQSDeveloperGuide/sqs-monitoring-using-cloudwatch.html)."""
+
+SDK_FORGOTTEN_S = 86_400.0
+"""A pool of which no worker was heard for a day no longer uses the SDK, and is sized without it."""
 
 
 class Freshness(StrEnum):
@@ -33,20 +36,6 @@ class Freshness(StrEnum):
 
 _ORDER = list(Freshness)
 _ABSENT = {Absence.DENIED: Freshness.DENIED, Absence.GONE: Freshness.GONE}
-
-
-@dataclass(frozen=True, slots=True)
-class FleetSignals:
-    """The workers that reported lately, summed. `runs` and the sums cover each worker's latest span."""
-
-    workers: int
-    slots: int
-    busy: int
-    busy_workers: int
-    completions_per_s: float
-    runs: int
-    service_time_sum_s: float
-    service_time_square_sum_s2: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +60,9 @@ class Signals:
     errors: tuple[str, ...]
 
     @property
-    def in_system(self) -> float:
-        """Everything sent and not yet deleted."""
-        return self.waiting + self.in_flight + self.delayed
+    def in_hand(self) -> float:
+        """Everything that is due and not yet deleted: delayed messages are not."""
+        return self.waiting + self.in_flight
 
 
 def classify(reading: Reading, now_s: float, max_age_s: float) -> Freshness:
@@ -117,34 +106,19 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
 def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshness, FleetSignals | None]:
     """The fleet's reports and how far they can be trusted.
 
-    No store at all (absence MISSING) is a pool without the SDK and fine. A store that failed is MISSING or DENIED. A
-    pool that has reported before and is silent while workers run is STALE: they may be busy for all that is known.
+    No store at all (absence MISSING) is a pool without the SDK and fine. A store that failed is MISSING or DENIED. Once
+    a pool has reported, running workers that are silent make it STALE: they may be busy for all that is known. Those
+    that were asked for and have not polled yet are excused.
     """
-    reports = _current(seen.fleet, seen.now_s - 3 * pool.heartbeat_s)
     if seen.fleet.absence not in (None, Absence.MISSING):
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None
-    if reports:
-        return Freshness.FRESH, _sum_fleet(reports)
-    silent = seen.capacity.running > 0 and state.service_time is not None
-    return (Freshness.STALE if silent else Freshness.FRESH), None
-
-
-def _current(fleet: Fleet, not_before_s: float) -> list[WorkerReport]:
-    gone = (WorkerState.RELEASED, WorkerState.STOPPED)
-    return [w for w in fleet.workers if w.reported_at_s >= not_before_s and w.state not in gone]
-
-
-def _sum_fleet(reports: list[WorkerReport]) -> FleetSignals:
-    return FleetSignals(
-        workers=len(reports),
-        slots=sum(report.slots for report in reports),
-        busy=sum(report.busy for report in reports),
-        busy_workers=sum(report.busy > 0 for report in reports),
-        completions_per_s=sum(r.recent.completions / r.recent.span_s for r in reports if r.recent.span_s > 0),
-        runs=sum(report.recent.completions + report.recent.failures for report in reports),
-        service_time_sum_s=sum(report.recent.service_time_sum_s for report in reports),
-        service_time_square_sum_s2=sum(report.recent.service_time_square_sum_s2 for report in reports),
+    fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
+    excused = sum(count for _, count in state.raises)
+    silent = seen.capacity.running - (fleet.workers if fleet else 0) - excused
+    uses_sdk = fleet is not None or (
+        state.reported_at_s is not None and seen.now_s - state.reported_at_s <= SDK_FORGOTTEN_S
     )
+    return (Freshness.STALE if uses_sdk and silent > 0 else Freshness.FRESH), fleet
 
 
 def _worst(states: list[Freshness]) -> Freshness:

@@ -57,24 +57,27 @@ def late_share(load: float, slots: int, target_s: float, service_time_s: float, 
     return _tail(erlang_c(load, slots), load, slots, target_s, service_time_s, variation)
 
 
-def slots_for_target(load: float, target_s: float, service_time_s: float, variation: float, allowed: float) -> int:
+def slots_for_target(
+    load: float, target_s: float, service_time_s: float, variation: float, allowed: float, most: int
+) -> int:
     """The fewest slots that keep `late_share` at or under `allowed`: the utilization that this load can bear.
 
+    Beyond `most` (what may be had) it is not worth looking: then the load itself, rounded up, or `most` + 1.
     A small load bears little, a large one much. One per cent may wait longer than one service time:
 
-    >>> [slots_for_target(load, 1.0, 1.0, 1.0, 0.01) for load in (0, 2, 10, 50, 200)]
+    >>> [slots_for_target(load, 1.0, 1.0, 1.0, 0.01, most=1000) for load in (0, 2, 10, 50, 200)]
     [0, 5, 14, 54, 205]
     """
-    if load <= 0:
-        return 0
-    blocking, slots = 1.0, 0
-    while True:
-        slots += 1
+    if load <= 0 or load > most:
+        return math.ceil(max(0.0, load))
+    blocking = 1.0
+    for slots in range(1, most + 1):
         blocking = load * blocking / (slots + load * blocking)
         if slots > load:
             waiting = _waiting(blocking, load, slots)
             if _tail(waiting, load, slots, target_s, service_time_s, variation) <= allowed:
                 return slots
+    return most + 1
 
 
 def _waiting(blocking: float, load: float, slots: int) -> float:

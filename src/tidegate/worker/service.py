@@ -73,7 +73,7 @@ class WorkerService:
         self._wall = wall
         self._random = random
         self._slots = Slots(plan.slots)
-        self._telemetry = Telemetry(plan.worker_id, plan.slots, wall)
+        self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall)
         self._reporter = Reporter(sink, plan.pool, self._telemetry, self._report, plan.heartbeat_s)
         self._lifecycle = Lifecycle(plan.grace_s, self._reporter.soon, clock)
 

@@ -19,9 +19,10 @@ _NO_WAITS = (0,) * (len(WAIT_BOUNDS_S) + 1)
 class Telemetry:
     """Running totals of one worker. `wall` is the time of day, which is what reports are stamped with."""
 
-    def __init__(self, worker_id: str, slots: int, wall: Callable[[], float]) -> None:
+    def __init__(self, worker_id: str, slots: int, heartbeat_s: float, wall: Callable[[], float]) -> None:
         self._worker_id = worker_id
         self._slots = slots
+        self._heartbeat_s = heartbeat_s
         self._wall = wall
         self._started_at_s = wall()
         self._first_receive_at_s: float | None = None
@@ -85,6 +86,7 @@ class Telemetry:
             busy=busy,
             recent=figures_since(self._reported, total),
             total=total,
+            heartbeat_s=self._heartbeat_s,
         )
 
     def delivered(self, report: WorkerReport) -> None:

@@ -113,7 +113,6 @@ class Cast:
         )
         (self.home / "tidegate.toml").write_text(f"""\
 tick = "{settings.tick_s:g}s"
-heartbeat = "{settings.heartbeat_s:g}s"
 table = "tidegate"
 
 [pools.{QUEUE}]

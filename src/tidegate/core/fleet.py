@@ -1,0 +1,132 @@
+"""What the workers' reports say together, and what of it is new since the last tick."""
+
+import zlib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from itertools import accumulate
+
+from tidegate.core.model import (
+    WAIT_BOUNDS_S,
+    Fleet,
+    KnownWorker,
+    PoolState,
+    WorkerReport,
+    WorkerState,
+    WorkFigures,
+)
+
+__all__ = ["FleetSignals", "Waits", "digest", "known_workers", "sum_fleet"]
+
+SILENT_AFTER_HEARTBEATS = 3.0
+_LEFT = (WorkerState.RELEASED, WorkerState.STOPPED)
+
+
+@dataclass(frozen=True, slots=True)
+class Waits:
+    """Waits (sent → started) of the messages started since the last tick. `p99_s` is its bucket's upper edge."""
+
+    starts: int
+    late_share: float
+    p99_s: float
+
+
+@dataclass(frozen=True, slots=True)
+class FleetSignals:
+    """The workers heard of lately, summed.
+
+    `departures` are completions since the last tick, each counted once however ticks and heartbeats fall. `runs` and
+    the sums are those of the reports that brought news. `heartbeat_s` is the longest of the workers' intervals.
+    """
+
+    workers: int
+    slots: int
+    busy: int
+    busy_workers: int
+    heartbeat_s: float
+    departures: float
+    runs: int
+    service_time_sum_s: float
+    service_time_square_sum_s2: float
+    waits: Waits | None
+
+    @property
+    def slots_per_worker(self) -> int:
+        """As the workers have it, which outranks the setting."""
+        return max(1, round(self.slots / self.workers))
+
+
+def digest(worker_id: str) -> str:
+    """Eight characters for a worker: a pool of hundreds must fit into one stored item."""
+    return f"{zlib.crc32(worker_id.encode()):08x}"
+
+
+def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float) -> FleetSignals | None:
+    """None when no worker that takes or finishes work was heard of within three of its heartbeats.
+
+    A worker that has left is no capacity, but what it completed last has left the queue all the same.
+    """
+    current = [worker for worker in fleet.workers if _is_current(worker, now_s)]
+    if not current:
+        return None
+    news = [worker.recent for worker in fleet.workers if _has_news(state, worker)]
+    return FleetSignals(
+        workers=len(current),
+        slots=sum(worker.slots for worker in current),
+        busy=sum(worker.busy for worker in current),
+        busy_workers=sum(worker.busy > 0 for worker in current),
+        heartbeat_s=max(worker.heartbeat_s for worker in current),
+        departures=sum(_completed_since(state, worker) for worker in fleet.workers),
+        runs=sum(figures.completions + figures.failures for figures in news),
+        service_time_sum_s=sum(figures.service_time_sum_s for figures in news),
+        service_time_square_sum_s2=sum(figures.service_time_square_sum_s2 for figures in news),
+        waits=_waits(news, target_wait_s),
+    )
+
+
+def known_workers(state: PoolState, fleet: Fleet, timed: Iterable[str]) -> Mapping[str, KnownWorker]:
+    """What to remember of the workers in the store. `timed` are the ids whose start-up needs no more timing."""
+    done = set(timed)
+    return {
+        digest(worker.worker_id): KnownWorker(
+            worker.total.starts, worker.total.completions, worker.total.failures, timed=worker.worker_id in done
+        )
+        for worker in fleet.workers
+    }
+
+
+def _is_current(worker: WorkerReport, now_s: float) -> bool:
+    heard_s = now_s - worker.reported_at_s
+    return worker.state not in _LEFT and heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s
+
+
+def _completed_since(state: PoolState, worker: WorkerReport) -> int:
+    known = state.known_workers.get(digest(worker.worker_id))
+    if known is not None:
+        return max(0, worker.total.completions - known.completions)
+    # Never seen: what it did before this state began is not news.
+    young = state.ticked_at_s is not None and worker.started_at_s >= state.ticked_at_s
+    return worker.total.completions if young else worker.recent.completions
+
+
+def _has_news(state: PoolState, worker: WorkerReport) -> bool:
+    """Compared by what was done, not by time: the worker's clock may be off."""
+    known = state.known_workers.get(digest(worker.worker_id))
+    total = worker.total
+    return known is None or (known.starts, known.completions, known.failures) != (
+        total.starts,
+        total.completions,
+        total.failures,
+    )
+
+
+def _waits(news: list[WorkFigures], target_wait_s: float) -> Waits | None:
+    edges = len(WAIT_BOUNDS_S) + 1
+    buckets = [sum(column) for column in zip(*(f.waits for f in news if len(f.waits) == edges), strict=True)]
+    starts = sum(buckets)
+    if not starts:
+        return None
+    lower_edges = (0.0, *WAIT_BOUNDS_S)
+    late = sum(count for count, edge in zip(buckets, lower_edges, strict=True) if edge >= target_wait_s)
+    upper_edges = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
+    p99_s = next(edge for passed, edge in zip(accumulate(buckets), upper_edges, strict=True) if passed >= 0.99 * starts)
+    return Waits(starts, late / starts, p99_s)
