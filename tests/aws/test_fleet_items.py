@@ -52,7 +52,7 @@ def test_a_state_comes_back_with_its_version(at_s: float, version: int) -> None:
 
 def test_the_keys_are_as_written_down() -> None:
     made = item()
-    assert (made["pk"], made["sk"]) == ({"S": "pool#mail"}, {"S": "worker#i-1"})
+    assert (made["pk"], made["sk"]) == ({"S": "pool#mail#workers"}, {"S": "worker#i-1"})
     assert fleet_items.state_key("mail") == {"pk": {"S": "pool#mail"}, "sk": {"S": "state"}}
 
 

@@ -40,6 +40,6 @@ async def test_a_heartbeat_is_what_the_controller_reads_until_it_expires(clients
 
 async def test_a_table_that_does_not_exist_is_gone(clients: AwsClients) -> None:
     sink = await DynamoHeartbeats.connect("nowhere")
-    with pytest.raises(Gone, match="dynamodb:PutItem on nowhere"):
+    with pytest.raises(Gone, match="dynamodb:PutItem on table nowhere"):
         await sink.put("orders", report("w1"), expires_at_s=1_000.0)
     await sink.close()

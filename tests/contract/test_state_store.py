@@ -108,7 +108,7 @@ def test_of_writers_at_one_version_exactly_one_wins_and_its_state_stands(store: 
         assert store.load("mail") == StoredState(PoolState(desired=won[0]), version + 1)
 
 
-@pytest.mark.parametrize("other", ["post", "mail2", "mail/state", "..", "pool#mail", "ma il", "Mail"])
+@pytest.mark.parametrize("other", ["post", "mail2", "mail/state", "..", "pool#mail", "mail#workers", "ma il", "Mail"])
 async def test_two_pools_never_see_each_other(store: Store, other: str) -> None:
     store.save("mail", PoolState(desired=1), 0)
     await store.put("mail", report("i-1"), 1000.0)

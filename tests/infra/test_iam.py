@@ -1,15 +1,33 @@
-"""The IAM policies allow exactly the calls that the code makes, and `*` only where IAM has no resource type."""
+"""The IAM policies allow exactly the calls that the code makes, on nothing more than they need.
+
+The calls are those that botocore really sent, see `recorded_calls`.
+"""
 
 import ast
 import json
-import re
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
+import boto3
 import pytest
 
-ROOT = Path(__file__).parents[2]
-AWS = ROOT / "src" / "tidegate" / "aws"
+from tests.infra.recorded_calls import (
+    CONTROLLER,
+    POOL,
+    WORKER,
+    Call,
+    Exercises,
+    Recorder,
+    controller_calls,
+    source_of,
+    worker_calls,
+)
+
+pytestmark = pytest.mark.integration
+
+IAM = Path(__file__).parents[2] / "infra" / "iam"
 
 ACTIONS = {
     "sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility",
@@ -18,9 +36,6 @@ ACTIONS = {
 """Batch calls are allowed by the action of the single call:
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html"""
 
-SET_UP = {"dynamodb:CreateTable", "dynamodb:UpdateTimeToLive"}
-"""Made once by whoever installs tidegate, not by the controller."""
-
 WITHOUT_RESOURCE_TYPE = {
     "cloudwatch:GetMetricData",
     "autoscaling:DescribeAutoScalingGroups",
@@ -28,10 +43,32 @@ WITHOUT_RESOURCE_TYPE = {
 }
 """https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2autoscaling.html"""
 
+Recorded = tuple[Recorder, Exercises]
+
+
+@pytest.fixture(scope="module")
+def controller() -> tuple[Recorder, Exercises, Recorder]:
+    return controller_calls()
+
+
+@pytest.fixture(scope="module")
+def worker() -> Recorded:
+    return worker_calls()
+
+
+@pytest.fixture(params=["controller", "worker"])
+def role(request: pytest.FixtureRequest) -> tuple[str, Recorder, Exercises, dict[ModuleType, str]]:
+    """(name, calls, what made them, modules) of each role."""
+    recorded = request.getfixturevalue(request.param)
+    modules = {"controller": CONTROLLER, "worker": WORKER}[request.param]
+    return request.param, recorded[0], recorded[1], modules
+
+
+Role = tuple[str, Recorder, Exercises, dict[ModuleType, str]]
+
 
 def statements(name: str) -> list[dict[str, Any]]:
-    policy = json.loads((ROOT / "infra" / "iam" / f"{name}.json").read_text())
-    found: list[dict[str, Any]] = policy["Statement"]
+    found: list[dict[str, Any]] = json.loads((IAM / f"{name}.json").read_text())["Statement"]
     return found
 
 
@@ -39,29 +76,55 @@ def listed(value: str | list[str]) -> list[str]:
     return [value] if isinstance(value, str) else value
 
 
-def allowed(name: str) -> list[str]:
-    return sorted(action for statement in statements(name) for action in listed(statement["Action"]))
+def written(module: ModuleType, service: str) -> set[str]:
+    """Every operation that the module's text calls on a client, by a method of the client or by a paginator."""
+    # `Any`: the stubs have one overload per service name, and here the name is a variable.
+    make: Any = boto3.client
+    operations: Mapping[str, str] = make(service, region_name="eu-west-1").meta.method_to_api_mapping
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(source_of(module))):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+            names.add(node.func.attr)
+            if node.func.attr == "get_paginator" and isinstance(node.args[0], ast.Constant):
+                names.add(str(node.args[0].value))
+    return {f"{service}:{operations[name]}" for name in names if name in operations}
 
 
-def called(*modules: str) -> set[str]:
-    """Every "service:Operation" that the modules name, which is how each call is labelled for its errors."""
-    constants = (
-        node.value
+def test_every_public_method_of_every_adapter_is_exercised(role: Role) -> None:
+    _, _, exercises, modules = role
+    adapters = {
+        value: {
+            name
+            for name, member in vars(value).items()
+            if not name.startswith("_") and (callable(member) or isinstance(member, classmethod))
+        }
         for module in modules
-        for node in ast.walk(ast.parse((AWS / f"{module}.py").read_text()))
-        if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    )
-    operation = re.compile(r"(sqs|ecs|autoscaling|cloudwatch|dynamodb):[A-Z]\w+")
-    names = {name for name in constants if operation.fullmatch(name)} - SET_UP
-    return {ACTIONS.get(name, name) for name in names}
+        for value in vars(module).values()
+        if isinstance(value, type) and value.__module__ == module.__name__ and not value.__name__.startswith("_")
+    }
+    assert {adapter: set(methods) for adapter, methods in exercises.items()} == adapters
 
 
-@pytest.mark.parametrize(
-    ("name", "modules"),
-    [("controller", ("sqs", "cloudwatch", "ecs", "asg", "dynamodb")), ("worker", ("work_queue", "heartbeats"))],
-)
-def test_a_policy_allows_what_is_called_and_nothing_else(name: str, modules: tuple[str, ...]) -> None:
-    assert allowed(name) == sorted(called(*modules))
+def test_every_call_that_stands_in_the_adapters_was_made(
+    role: Role, controller: tuple[Recorder, Exercises, Recorder]
+) -> None:
+    name, recorder, _, modules = role
+    in_text = set().union(*(written(module, service) for module, service in modules.items()))
+    set_up = controller[2].operations if name == "controller" else set()
+    assert recorder.operations | (set_up & in_text) == in_text
+
+
+def test_every_error_names_the_operation_that_was_really_called(
+    role: Role, controller: tuple[Recorder, Exercises, Recorder]
+) -> None:
+    calls = [*role[1].calls, *controller[2].calls]
+    assert [(call.label, call.operation) for call in calls if call.label != call.operation] == []
+
+
+def test_a_policy_allows_what_is_called_and_nothing_else(role: Role) -> None:
+    name, recorder, _, _ = role
+    allowed = [action for statement in statements(name) for action in listed(statement["Action"])]
+    assert sorted(allowed) == sorted({ACTIONS.get(operation, operation) for operation in recorder.operations})
 
 
 @pytest.mark.parametrize("name", ["controller", "worker"])
@@ -70,3 +133,51 @@ def test_a_star_stands_only_where_iam_has_no_resource_type(name: str) -> None:
         actions = set(listed(statement["Action"]))
         assert (statement["Resource"] == "*") == (actions <= WITHOUT_RESOURCE_TYPE)
         assert not any("*" in action for action in actions)
+
+
+def holds(conditions: Mapping[str, Mapping[str, Any]], context: Mapping[str, Sequence[str]]) -> bool:
+    """IAM's logic for the operators that the policies use: all must hold; ForAllValues holds for a key that is absent.
+
+    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
+    """
+    operators: dict[str, Callable[[Sequence[str] | None, list[str]], bool]] = {
+        "ForAllValues:StringEquals": lambda values, wanted: all(value in wanted for value in values or ()),
+        "Null": lambda values, wanted: (values is None) == (wanted == ["true"]),
+    }
+    return all(
+        operators[operator](context.get(key), listed(wanted))
+        for operator, keys in conditions.items()
+        for key, wanted in keys.items()
+    )
+
+
+def allows_write(name: str, leading_keys: Sequence[str] | None) -> bool:
+    """Whether the role may PutItem under these partition keys; None: the request has no such key in its context."""
+    context = {} if leading_keys is None else {"dynamodb:LeadingKeys": leading_keys}
+    return any(
+        "dynamodb:PutItem" in listed(statement["Action"])
+        and holds(json.loads(json.dumps(statement.get("Condition", {})).replace("POOL", POOL)), context)
+        for statement in statements(name)
+    )
+
+
+def partition_keys(calls: Sequence[Call]) -> set[str]:
+    """Of every item that was written: what IAM calls the leading key."""
+    return {call.parameters["Item"]["pk"]["S"] for call in calls if call.operation == "dynamodb:PutItem"}
+
+
+def test_a_workers_role_may_write_reports_and_nothing_of_the_controllers(
+    controller: tuple[Recorder, Exercises, Recorder], worker: Recorded
+) -> None:
+    """https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html"""
+    (report_key,), (state_key,) = partition_keys(worker[0].calls), partition_keys(controller[0].calls)
+    assert allows_write("worker", [report_key])
+    assert not allows_write("worker", [state_key])
+    assert not allows_write("worker", [report_key, state_key])
+    assert not allows_write("worker", [report_key.replace(POOL, "post")])
+    assert allows_write("controller", [state_key])
+
+
+def test_a_workers_role_may_write_nothing_when_the_request_tells_no_key() -> None:
+    """ForAllValues alone would let it: it holds for no values at all."""
+    assert not allows_write("worker", None)

@@ -70,10 +70,10 @@ class DynamoFleetTable:
         with calling("dynamodb:Query", self._resource):
             pages = self._client.get_paginator("query").paginate(
                 TableName=self._table,
-                KeyConditionExpression="#pk = :pool AND begins_with(#sk, :worker)",
+                KeyConditionExpression="#pk = :workers AND begins_with(#sk, :worker)",
                 ExpressionAttributeNames={"#pk": fleet_items.PARTITION_KEY, "#sk": fleet_items.SORT_KEY},
                 ExpressionAttributeValues={
-                    ":pool": {"S": fleet_items.pool_key(pool)},
+                    ":workers": {"S": fleet_items.workers_key(pool)},
                     ":worker": {"S": fleet_items.WORKER_PREFIX},
                 },
             )
@@ -121,16 +121,19 @@ def create_table(client: "DynamoDBClient", table: str) -> None:
         except ClientError as error:
             if error_code(error) != "ResourceInUseException":
                 raise
+    with calling("dynamodb:DescribeTable", f"table {table}"):
         client.get_waiter("table_exists").wait(TableName=table, WaiterConfig={"Delay": 2, "MaxAttempts": 30})
     _turn_ttl_on(client, table)
 
 
 def _turn_ttl_on(client: "DynamoDBClient", table: str) -> None:
     """Asks first: UpdateTimeToLive is refused where TTL is already on."""
-    with calling("dynamodb:UpdateTimeToLive", f"table {table}"):
+    with calling("dynamodb:DescribeTimeToLive", f"table {table}"):
         status = client.describe_time_to_live(TableName=table)["TimeToLiveDescription"].get("TimeToLiveStatus")
-        if status not in ("ENABLED", "ENABLING"):
-            client.update_time_to_live(
-                TableName=table,
-                TimeToLiveSpecification={"Enabled": True, "AttributeName": fleet_items.TTL_ATTRIBUTE},
-            )
+    if status in ("ENABLED", "ENABLING"):
+        return
+    with calling("dynamodb:UpdateTimeToLive", f"table {table}"):
+        client.update_time_to_live(
+            TableName=table,
+            TimeToLiveSpecification={"Enabled": True, "AttributeName": fleet_items.TTL_ATTRIBUTE},
+        )

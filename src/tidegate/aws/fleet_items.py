@@ -1,12 +1,16 @@
 """The shape of the fleet table's items, written down once: plain functions, for boto3 and aiobotocore alike.
 
-====================  ===================  =========================================================================
-pk                    sk                   other attributes
-====================  ===================  =========================================================================
-``pool#<pool name>``  ``state``            ``state`` (JSON text of PoolState), ``version`` (number, 1 at first save),
-                                           ``saved_as`` (the token of that save)
-``pool#<pool name>``  ``worker#<id>``      ``report`` (JSON text of WorkerReport), ``expires_at`` (TTL, epoch seconds)
-====================  ===================  =========================================================================
+=======================  ===============  ==========================================================================
+pk                       sk               other attributes
+=======================  ===============  ==========================================================================
+``pool#<name>``          ``state``        ``state`` (JSON text of PoolState), ``version`` (number, 1 at first save),
+                                          ``saved_as`` (the token of that save)
+``pool#<name>#workers``  ``worker#<id>``  ``report`` (JSON text of WorkerReport), ``expires_at`` (TTL, epoch seconds)
+=======================  ===============  ==========================================================================
+
+Two partitions, because IAM tells items apart by their partition key only (dynamodb:LeadingKeys): a worker's role may
+write reports and must not be able to write the pool's state, which holds the operator's overrides
+(https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
 
 Upgrades: a field that a newer version added to the report is ignored by an older reader, so such fields don't raise the
 schema. A report of another *schema* is refused (StateUnreadable), not skipped: a skipped worker counts as idle, and
@@ -32,12 +36,12 @@ __all__ = [
     "Item",
     "item_to_report",
     "item_to_state",
-    "pool_key",
     "report_expiry_s",
     "report_to_item",
     "same_save",
     "state_key",
     "state_to_item",
+    "workers_key",
 ]
 
 Item = dict[str, dict[str, str]]
@@ -49,19 +53,21 @@ TTL_ATTRIBUTE: Final = "expires_at"
 VERSION_ATTRIBUTE: Final = "version"
 WORKER_PREFIX: Final = "worker#"
 
+_POOL: Final = "pool#"
+_WORKERS: Final = "#workers"
 _REPORT: Final = "report"
 _STATE: Final = "state"
 _SAVED_AS: Final = "saved_as"
 
 
-def pool_key(pool: str) -> str:
-    """The partition that holds everything of one pool."""
-    return f"pool#{pool}"
-
-
 def state_key(pool: str) -> Item:
     """The key of the pool's state item."""
-    return {PARTITION_KEY: {"S": pool_key(pool)}, SORT_KEY: {"S": "state"}}
+    return {PARTITION_KEY: {"S": f"{_POOL}{pool}"}, SORT_KEY: {"S": "state"}}
+
+
+def workers_key(pool: str) -> str:
+    """The partition that holds the reports of a pool's workers and nothing else."""
+    return f"{_POOL}{pool}{_WORKERS}"
 
 
 def state_to_item(pool: str, state: PoolState, version: int, token: str) -> Item:
@@ -98,7 +104,7 @@ def report_to_item(pool: str, report: WorkerReport, expires_at_s: float) -> Item
     (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html).
     """
     return {
-        PARTITION_KEY: {"S": pool_key(pool)},
+        PARTITION_KEY: {"S": workers_key(pool)},
         SORT_KEY: {"S": WORKER_PREFIX + report.worker_id},
         _REPORT: {"S": to_json(report)},
         TTL_ATTRIBUTE: {"N": str(math.ceil(expires_at_s))},
@@ -128,7 +134,7 @@ def item_to_report(item: Mapping[str, Any]) -> WorkerReport:
 
 
 def _worker(item: Mapping[str, Any]) -> str:
-    pool = str(item.get(PARTITION_KEY, {}).get("S", "?")).removeprefix("pool#")
+    pool = str(item.get(PARTITION_KEY, {}).get("S", "?")).removeprefix(_POOL).removesuffix(_WORKERS)
     worker = str(item.get(SORT_KEY, {}).get("S", "?")).removeprefix(WORKER_PREFIX)
     return f"report of worker {worker} in pool {pool}"
 

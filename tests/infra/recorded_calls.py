@@ -1,0 +1,196 @@
+"""Every call that the adapters make, as botocore sends it: operation, parameters, and what its error would name."""
+
+import asyncio
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import boto3
+import pytest
+from aiobotocore.session import AioSession
+from moto.server import ThreadedMotoServer
+
+from tests.aws.moto_cloud import REGION, make_group, make_service, moto_clients, use_test_account
+from tests.contract.fleet import report
+from tidegate.aws import aio, asg, cloudwatch, dynamodb, ecs, errors, heartbeats, sqs, work_queue
+from tidegate.aws.clients import AwsClients
+from tidegate.core.model import PoolState
+from tidegate.ports import Metric, VisibilityChange
+from tidegate.sandbox.sqs import SqsServer
+
+POOL = "mail"
+TABLE = "fleet"
+CONTROLLER = {sqs: "sqs", cloudwatch: "cloudwatch", ecs: "ecs", asg: "autoscaling", dynamodb: "dynamodb"}
+"""The modules that the controller's role answers for, each with the service that it calls."""
+WORKER = {work_queue: "sqs", heartbeats: "dynamodb"}
+
+Exercises = dict[type, dict[str, Callable[[], object]]]
+
+_label: ContextVar[str] = ContextVar("label", default="(none)")
+
+
+@dataclass(frozen=True)
+class Call:
+    """`operation` and `label` as IAM writes actions ("sqs:GetQueueUrl")."""
+
+    operation: str
+    label: str
+    parameters: Mapping[str, Any]
+
+
+class Recorder:
+    """Listens to a session's clients; only those that are made after it."""
+
+    def __init__(self, session: Any) -> None:
+        self.calls: list[Call] = []
+        session.register("before-parameter-build", self._take)
+
+    def _take(self, params: Mapping[str, Any], model: Any, **_: object) -> None:
+        name = f"{model.service_model.service_name}:{model.name}"
+        self.calls.append(Call(name, _label.get(), dict(params)))
+
+    @property
+    def operations(self) -> set[str]:
+        """Each operation that was called."""
+        return {call.operation for call in self.calls}
+
+
+@contextmanager
+def _labelled(operation: str, resource: str) -> Iterator[None]:
+    """`errors.calling`, which also tells the recorder what it was given."""
+    token = _label.set(operation)
+    try:
+        with errors.calling(operation, resource):
+            yield
+    finally:
+        _label.reset(token)
+
+
+def _label_calls(patch: pytest.MonkeyPatch, modules: Mapping[ModuleType, str]) -> None:
+    for module in modules:
+        patch.setattr(module, "calling", _labelled)
+
+
+def _queue_reader(clients: AwsClients) -> dict[str, Callable[[], object]]:
+    boto3.client("sqs").create_queue(QueueName="mail")
+    reader = sqs.SqsQueueReader(clients.sqs)
+    return {
+        "counts": lambda: reader.counts("mail"),
+        "visibility_timeout_s": lambda: reader.visibility_timeout_s("mail"),
+    }
+
+
+def _table(clients: AwsClients) -> dict[str, Callable[[], object]]:
+    table = dynamodb.DynamoFleetTable(clients.dynamodb(), TABLE)
+    return {
+        "load": lambda: table.load(POOL),
+        "save": lambda: table.save(POOL, PoolState(), 0),
+        "workers": lambda: table.workers(POOL, 0.0),
+    }
+
+
+def _capacity(target: ecs.EcsService | asg.AutoScalingGroup) -> dict[str, Callable[[], object]]:
+    return {"read": target.read, "set_desired": lambda: target.set_desired(3, replace(target.read(), desired=2))}
+
+
+def controller_exercises(clients: AwsClients) -> Exercises:
+    """What calls each public method of each of the controller's adapters, all of which has been set up."""
+    bare = AwsClients(REGION, session=boto3.Session())
+    make_service(bare, 2)
+    make_group(bare, 2, 0, 9)
+    metrics = cloudwatch.CloudWatchMetrics(clients.cloudwatch)
+    return {
+        sqs.SqsQueueReader: _queue_reader(clients),
+        cloudwatch.CloudWatchMetrics: {"latest": lambda: metrics.latest([Metric("mail", "Depth", "Sum")], 6000.0)},
+        ecs.EcsService: _capacity(ecs.EcsService(clients.ecs(), "jobs", "workers", lambda: 0.0)),
+        asg.AutoScalingGroup: _capacity(asg.AutoScalingGroup(clients.autoscaling(), "workers", lambda: 0.0)),
+        dynamodb.DynamoFleetTable: _table(clients),
+    }
+
+
+def worker_exercises() -> Exercises:
+    """As `controller_exercises`, for the worker's two; SQS and DynamoDB are where the environment says."""
+
+    async def with_queue(use: Callable[[work_queue.SqsWorkQueue], Any]) -> None:
+        queue = await work_queue.SqsWorkQueue.connect("mail", poll_wait_s=0)
+        await use(queue)
+        await queue.close()
+
+    async def with_table(use: Callable[[heartbeats.DynamoHeartbeats], Any]) -> None:
+        sink = await heartbeats.DynamoHeartbeats.connect(TABLE)
+        await use(sink)
+        await sink.close()
+
+    async def nothing(_: object) -> None:
+        """Connect and close only."""
+
+    def queue(use: Callable[[work_queue.SqsWorkQueue], Any]) -> Callable[[], object]:
+        return lambda: asyncio.run(with_queue(use))
+
+    def table(use: Callable[[heartbeats.DynamoHeartbeats], Any]) -> Callable[[], object]:
+        return lambda: asyncio.run(with_table(use))
+
+    return {
+        work_queue.SqsWorkQueue: {
+            "connect": queue(nothing),
+            "visibility_timeout_s": queue(lambda q: q.visibility_timeout_s()),
+            "receive": queue(lambda q: q.receive(1, 0)),
+            "delete": queue(lambda q: q.delete(["no handle"])),
+            "change_visibility": queue(lambda q: q.change_visibility([VisibilityChange("no handle", 5)])),
+            "close": queue(nothing),
+        },
+        heartbeats.DynamoHeartbeats: {
+            "connect": table(nothing),
+            "put": table(lambda sink: sink.put(POOL, report("i-1"), 1000.0)),
+            "close": table(nothing),
+        },
+    }
+
+
+def _run(exercises: Exercises) -> None:
+    for methods in exercises.values():
+        for call in methods.values():
+            call()
+
+
+def controller_calls() -> tuple[Recorder, Exercises, Recorder]:
+    """What the controller's adapters call, what made them, and what setting the table up calls."""
+    with pytest.MonkeyPatch.context() as patch, moto_clients(patch):
+        _label_calls(patch, CONTROLLER)
+        set_up, serve = boto3.Session(), boto3.Session()
+        setting_up, serving = Recorder(set_up.events), Recorder(serve.events)
+        dynamodb.create_table(AwsClients(REGION, session=set_up).dynamodb(), TABLE)
+        exercises = controller_exercises(AwsClients(REGION, session=serve))
+        _run(exercises)
+    return serving, exercises, setting_up
+
+
+def worker_calls() -> tuple[Recorder, Exercises]:
+    """As `controller_calls`, against our SQS endpoint and moto's DynamoDB."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    with pytest.MonkeyPatch.context() as patch, SqsServer() as queues:
+        use_test_account(patch)
+        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ENDPOINT_URL_SQS", queues.url)
+        boto3.client("sqs").create_queue(QueueName="mail")
+        dynamodb.create_table(AwsClients(REGION).dynamodb(), TABLE)
+        _label_calls(patch, WORKER)
+        session = AioSession()
+        recorder = Recorder(session.get_component("event_emitter"))
+        patch.setattr(aio, "get_session", lambda: session)
+        exercises = worker_exercises()
+        _run(exercises)
+    server.stop()
+    return recorder, exercises
+
+
+def source_of(module: ModuleType) -> str:
+    """The module's text."""
+    assert module.__file__ is not None
+    return Path(module.__file__).read_text()
