@@ -1,6 +1,7 @@
 """The commands: what they print, and the exit code that a script can go by."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -20,6 +21,7 @@ from tidegate.entrypoints.wiring import Wired
 from tidegate.errors import Gone
 from tidegate.ports import Clock
 from tidegate.stores.file import FileStore
+from tidegate.worker.settings import PREFIX, WorkerSettings
 
 NO_SERVICE = Gone("ecs:DescribeServices", "prod/orders", "MISSING")
 
@@ -68,13 +70,13 @@ def test_validate_names_every_fault_in_a_line_of_its_own(settings_file: Path) ->
 
 
 def test_warnings_are_shown_once_on_stderr_and_do_no_harm(settings_file: Path) -> None:
-    settings_file.write_text(settings_file.read_text().replace('tick = "10s"', 'tick = "2s"'))
+    settings_file.write_text(settings_file.read_text().replace('tick = "10s"', 'tick = "40s"'))
 
     result = tidegate("validate", str(settings_file))
 
     assert result.exit_code == 0
     (line,) = result.stderr.splitlines()
-    assert line.startswith("tidegate: warning: heartbeat = '10s': ")
+    assert line.startswith("tidegate: warning: pools.orders.target_wait = '30s': is shorter than tick = 40s")
 
 
 def test_schema_is_json_schema() -> None:
@@ -288,6 +290,84 @@ def test_work_hands_its_options_to_the_worker_and_leaves_out_what_was_not_given(
     ]
 
 
+WORK = ("work", "tests.worker.handlers:quick", "--queue", "orders")
+
+
+@pytest.fixture
+def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerSettings]:
+    """The settings of each worker that was run, none of which does anything."""
+    ran: list[WorkerSettings] = []
+    monkeypatch.setattr("tidegate.entrypoints.worker.Worker.run", lambda worker: ran.append(worker.settings))
+    for name in [name for name in os.environ if name.startswith((PREFIX, "ECS_"))]:
+        monkeypatch.delenv(name)
+    return ran
+
+
+def test_an_option_of_work_wins_over_its_variable_and_a_variable_over_the_default(
+    started: list[WorkerSettings], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {"QUEUE": "mail", "SLOTS": "8", "POLL_WAIT": "3", "STOP_TIMEOUT": "60", "POOL": "shop"}.items():
+        monkeypatch.setenv(PREFIX + name, value)
+
+    result = tidegate(*WORK, "--slots", "4", "--poll-wait", "5s", "--stop-timeout", "2m")
+
+    assert result.exit_code == 0, result.stderr
+    (settings,) = started
+    assert (settings.queue, settings.slots, settings.poll_wait_s, settings.stop_timeout) == ("orders", 4, 5, 120)
+    assert (settings.pool, settings.heartbeat) == ("shop", 10.0)
+
+
+def test_every_setting_of_a_worker_is_an_option_of_work_and_gets_there(
+    started: list[WorkerSettings], tmp_path: Path
+) -> None:
+    given = {
+        "pool": "shop",
+        "id": "w1",
+        "slots": "4",
+        "poll-wait": "5s",
+        "visibility-timeout": "40s",
+        "grace": "20s",
+        "stop-timeout": "31s",
+        "heartbeat": "2s",
+        "region": "eu-west-1",
+        "retry-base": "2s",
+        "retry-cap": "3m",
+    }
+    options = [part for name, value in given.items() for part in (f"--{name}", value)]
+
+    results = [tidegate(*WORK, *options, *where) for where in (("--table", "fleet"), ("--state-dir", str(tmp_path)))]
+
+    assert [result.exit_code for result in results] == [0, 0], results[0].stderr
+    to_table, to_directory = (settings.model_dump() for settings in started)
+    assert to_table == {
+        "queue": "orders",
+        "pool": "shop",
+        "id": "w1",
+        "slots": 4,
+        "poll_wait": 5.0,
+        "visibility_timeout": 40.0,
+        "grace": 20.0,
+        "stop_timeout": 31.0,
+        "heartbeat": 2.0,
+        "region": "eu-west-1",
+        "retry_base": 2.0,
+        "retry_cap": 180.0,
+        "table": "fleet",
+        "state_dir": None,
+    }
+    assert to_directory["state_dir"] == tmp_path
+
+
+def test_a_poll_wait_that_is_none_is_refused_in_the_words_of_the_help(started: list[WorkerSettings]) -> None:
+    said = tidegate(*WORK, "--poll-wait", "0").stderr
+    promised = " ".join(tidegate("work", "--help").stdout.split())
+
+    assert started == []
+    assert said.startswith("tidegate: poll_wait = '0': no long poll")
+    assert said.endswith("; write whole seconds from 1 to 20\n")
+    assert "Long poll, whole seconds from 1 to 20" in promised
+
+
 def test_work_on_a_handler_that_is_not_there_is_one_line() -> None:
     result = tidegate("work", "no_such_module:handle", "--queue", "orders")
 
@@ -299,13 +379,12 @@ def test_work_on_a_handler_that_is_not_there_is_one_line() -> None:
 def test_demo_says_which_extra_to_install_when_the_sandbox_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("tidegate.sandbox")]:
         monkeypatch.delitem(sys.modules, name)
-    for name in ("aiohttp", "moto"):
-        monkeypatch.setitem(sys.modules, name, None)
+    monkeypatch.setitem(sys.modules, "moto", None)
 
     result = tidegate("demo")
 
     assert result.exit_code == 2
-    assert result.stderr.endswith("which is not installed; run: pip install 'tidegate[sandbox]'\n")
+    assert result.stderr == "tidegate: demo needs moto, which is not installed; run: pip install 'tidegate[sandbox]'\n"
 
 
 @pytest.mark.integration

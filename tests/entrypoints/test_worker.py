@@ -1,6 +1,8 @@
 """`Worker` inside another program: on its loop, stopped from any thread, cancelled; and its heartbeat's way out."""
 
 import asyncio
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -34,6 +36,12 @@ def send(server: SqsServer) -> Send:
     sqs: Any = boto3.client("sqs")
     url = sqs.create_queue(QueueName="orders", Attributes={"VisibilityTimeout": "5"})["QueueUrl"]
     return lambda body: sqs.send_message(QueueUrl=url, MessageBody=body)
+
+
+async def turns_of_the_loop() -> None:
+    """Enough of them for a cancellation to arrive and be answered."""
+    for _ in range(5):
+        await asyncio.sleep(0)
 
 
 def left(server: SqsServer) -> tuple[int, int]:
@@ -88,6 +96,107 @@ async def test_cancelling_serve_drains_first(server: SqsServer, send: Send) -> N
         await serving
     assert ended.is_set()
     assert left(server) == (0, 0)
+
+
+async def test_a_second_cancellation_neither_blocks_the_programs_loop_nor_cuts_the_drain_short(
+    server: SqsServer, send: Send
+) -> None:
+    started, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+
+    def handler(message: Message) -> None:
+        started.set()
+        go_on.wait(5)
+        ended.set()
+
+    serving = asyncio.create_task(Worker("orders", handler=handler, poll_wait=1).serve())
+    send("hello")
+    await asyncio.to_thread(started.wait, 20)
+    for _ in range(3):
+        serving.cancel()
+        await turns_of_the_loop()
+        assert not serving.done()
+    assert not ended.is_set(), "the loop stood still until the handler gave up"
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    assert ended.is_set()
+    assert left(server) == (0, 0)
+
+
+async def test_an_async_handler_finishes_on_the_programs_loop_after_a_second_cancellation(
+    server: SqsServer, send: Send
+) -> None:
+    started, go_on, ended = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def handler(message: Message) -> None:
+        started.set()
+        await go_on.wait()
+        ended.set()
+
+    serving = asyncio.create_task(Worker("orders", handler=handler, poll_wait=1).serve())
+    send("hello")
+    await asyncio.wait_for(started.wait(), 20)
+    for _ in range(2):
+        serving.cancel()
+        await turns_of_the_loop()
+    go_on.set()
+    with pytest.raises(asyncio.CancelledError):
+        await serving
+    assert ended.is_set()
+    assert left(server) == (0, 0)
+
+
+async def test_a_worker_that_fails_while_it_is_cancelled_says_what_it_failed_of(server: SqsServer) -> None:
+    serving = asyncio.create_task(Worker("nowhere", handler=lambda message: None).serve())
+    await turns_of_the_loop()
+    serving.cancel()
+    with pytest.raises(Gone, match="nowhere"):
+        await serving
+
+
+def test_a_program_that_closes_its_loop_gives_its_messages_back(server: SqsServer, send: Send) -> None:
+    """Without a lease kept alive for a handler that died with the loop, for up to 12 hours."""
+    started = asyncio.Event()
+
+    async def handler(message: Message) -> None:
+        started.set()
+        await asyncio.Event().wait()
+
+    worker = Worker("orders", handler=handler, poll_wait=1, grace=1, visibility_timeout=600)
+    loop = asyncio.new_event_loop()
+    serving = loop.create_task(worker.serve())
+    send("hello")
+    loop.run_until_complete(asyncio.wait_for(started.wait(), 20))
+    assert left(server) == (0, 1)
+    (sdk,) = [thread for thread in threading.enumerate() if thread.name == "tidegate-sdk"]
+    loop.close()
+    sdk.join(20)
+    assert not sdk.is_alive()
+    assert left(server) == (1, 0)
+    assert not serving.done()
+
+
+PROGRAM = """
+import asyncio, sys, threading
+from tidegate import Worker
+
+started = threading.Event()
+
+def handler(message):
+    started.set()
+    threading.Event().wait()
+
+loop = asyncio.new_event_loop()
+serving = loop.create_task(Worker("orders", handler=handler).serve())
+loop.run_until_complete(asyncio.to_thread(started.wait))
+print("the end", flush=True)
+"""
+
+
+def test_a_program_that_ends_without_waiting_for_its_worker_does_end(server: SqsServer, send: Send) -> None:
+    send("hello")
+    done = subprocess.run([sys.executable, "-c", PROGRAM], capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stdout) == (0, "the end\n"), done.stderr
 
 
 async def test_a_worker_told_to_stop_before_it_serves_takes_nothing(server: SqsServer, send: Send) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tidegate.errors import ConfigError
-from tidegate.worker.settings import WorkerSettings, worker_settings
+from tidegate.worker.settings import WorkerSettings, command_line_settings, worker_settings
 
 
 @pytest.fixture(autouse=True)
@@ -46,6 +46,32 @@ def test_the_environment_wins_over_the_code(monkeypatch: pytest.MonkeyPatch) -> 
     assert (settings.slots, settings.grace_s) == (8, 90.0)
 
 
+def test_what_was_typed_on_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TIDEGATE_WORKER_SLOTS", "8")
+    monkeypatch.setenv("TIDEGATE_WORKER_STOP_TIMEOUT", "1m")
+    monkeypatch.setenv("TIDEGATE_WORKER_POOL", "shop")
+    settings = command_line_settings({"queue": "orders", "slots": 2, "stop_timeout": "40s", "pool": None})
+    assert (settings.slots, settings.stop_timeout, settings.pool) == (2, 40.0, "shop")
+
+
+@pytest.mark.parametrize(
+    ("environment", "keywords", "stop_timeout_s"),
+    [
+        ({}, {}, 30),
+        ({"ECS_CONTAINER_STOP_TIMEOUT": "90s"}, {}, 90),
+        ({"ECS_CONTAINER_STOP_TIMEOUT": "90s"}, {"stop_timeout": 60}, 60),
+        ({"ECS_CONTAINER_STOP_TIMEOUT": "90s", "TIDEGATE_WORKER_STOP_TIMEOUT": "120"}, {"stop_timeout": 60}, 120),
+        ({"STOP_TIMEOUT": "7", "stop_timeout": "8", "ECS_CONTAINER_STOP_TIMEOUT": ""}, {}, 30),
+    ],
+)
+def test_the_platforms_stop_timeout_is_a_default_and_variables_of_other_programs_are_none(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], keywords: dict[str, Any], stop_timeout_s: float
+) -> None:
+    for name, value in environment.items():
+        monkeypatch.setenv(name, value)
+    assert worker_settings({"queue": "orders", **keywords}).stop_timeout == stop_timeout_s
+
+
 def test_the_queue_may_come_from_the_environment_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEGATE_WORKER_QUEUE", "orders")
     assert worker_settings({"queue": None}).queue == "orders"
@@ -53,24 +79,27 @@ def test_the_queue_may_come_from_the_environment_alone(monkeypatch: pytest.Monke
 
 def test_every_fault_is_named_at_once_with_its_value_and_its_fix(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEGATE_WORKER_HEARTBEAT", "soon")
-    said = faults(queue=None, slots=0, solts=3).splitlines()
+    said = faults(queue=None, slots=0, solts=3, poll_wait=0, stop_timeout=0, visibility_timeout="13h").splitlines()
     assert any(each.startswith("heartbeat = 'soon': not a duration; write seconds") for each in said)
     assert "queue = None: not given; pass queue=… or set TIDEGATE_WORKER_QUEUE" in said
     assert any(each.startswith("slots = 0: ") and "from 1 to 1000" in each for each in said)
+    assert {each.partition(" = ")[0] for each in said} == {
+        *("heartbeat", "queue", "slots", "solts", "poll_wait", "stop_timeout", "visibility_timeout")
+    }
     assert any(each.startswith("solts = 3: there is no such setting; choose from queue, pool") for each in said)
 
 
 @pytest.mark.parametrize(
     ("keywords", "says"),
     [
-        ({"poll_wait": 21}, "poll_wait = 21.0: no long poll"),
+        ({"poll_wait": 21}, "poll_wait = 21: no long poll"),
         ({"poll_wait": 0}, "each is billed); write whole seconds from 1 to 20"),
         ({"poll_wait": 1.5}, "poll_wait = 1.5: no long poll"),
         ({"poll_wait": 20, "grace": 10}, "poll_wait = 20.0: longer than the grace of 10s"),
-        ({"visibility_timeout": 0}, "visibility_timeout = 0.0: no lease that can be kept alive; write whole seconds"),
-        ({"visibility_timeout": "13h"}, "visibility_timeout = 46800.0: no lease"),
-        ({"heartbeat": 0}, "heartbeat = 0.0: not more than nothing"),
-        ({"stop_timeout": "0s"}, "stop_timeout = 0.0: not more than nothing"),
+        ({"visibility_timeout": 0}, "visibility_timeout = 0: no lease that can be kept alive; write whole seconds"),
+        ({"visibility_timeout": "13h"}, "visibility_timeout = '13h': no lease"),
+        ({"heartbeat": 0}, "heartbeat = 0: not more than nothing"),
+        ({"stop_timeout": "0s"}, "stop_timeout = '0s': not more than nothing"),
         ({"grace": "-1"}, "grace = '-1': not a duration"),
         ({"retry_base": 10, "retry_cap": 5}, "retry_base = 10.0: more than retry_cap = 5s"),
         ({"table": "fleet", "state_dir": "fleet.d"}, "table = 'fleet' is given too; give one of them"),

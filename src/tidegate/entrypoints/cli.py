@@ -120,17 +120,36 @@ def work(
     handler: Annotated[str, typer.Argument(metavar="MODULE:FUNCTION", help="What to call with each message.")],
     queue: Annotated[str | None, typer.Option(help="The queue's URL, ARN or name.")] = None,
     pool: Annotated[str | None, typer.Option(help="The pool to report to; left out: the queue's name.")] = None,
+    id_: Annotated[str | None, typer.Option("--id", help="The worker's name in reports; left out: made up.")] = None,
     slots: Annotated[int | None, typer.Option(help="Messages handled at a time; left out: 1.")] = None,
-    poll_wait: Annotated[str | None, typer.Option(help="Long poll, 0 to 20 s.")] = None,
-    visibility_timeout: Annotated[str | None, typer.Option(help="Lease; left out: the queue's own.")] = None,
-    grace: Annotated[str | None, typer.Option(help="Time for handlers to end after SIGTERM.")] = None,
+    poll_wait: Annotated[
+        str | None, typer.Option(help="Long poll, whole seconds from 1 to 20; left out: 20s, or half the grace.")
+    ] = None,
+    visibility_timeout: Annotated[
+        str | None, typer.Option(help="Lease, whole seconds from 1s to 12h; left out: the queue's own.")
+    ] = None,
+    grace: Annotated[
+        str | None, typer.Option(help="Time for handlers to end after SIGTERM; left out: the stop timeout less 5s.")
+    ] = None,
+    stop_timeout: Annotated[
+        str | None, typer.Option(help="When the platform kills; left out: ECS_CONTAINER_STOP_TIMEOUT, or 30s.")
+    ] = None,
     heartbeat: Annotated[str | None, typer.Option(help="How often to report; left out: 10s.")] = None,
     table: Annotated[str | None, typer.Option(help="DynamoDB table to report to.")] = None,
     state_dir: Annotated[Path | None, typer.Option(help="Directory to report to, on one machine.")] = None,
-    region: Annotated[str | None, typer.Option(help="AWS Region.")] = None,
+    region: Annotated[str | None, typer.Option(help="AWS Region; left out: the queue's, or AWS_REGION.")] = None,
+    retry_base: Annotated[
+        str | None, typer.Option(help="Longest wait of a message that failed once; doubled each time; left out: 1s.")
+    ] = None,
+    retry_cap: Annotated[
+        str | None, typer.Option(help="Longest wait of a message that failed, however often; left out: 5m.")
+    ] = None,
     log_level: LogLevel = "info",
 ) -> None:
-    """Run a worker until SIGTERM or Ctrl-C; then it finishes what it holds. Each option is also TIDEGATE_WORKER_…"""
+    """Run a worker until SIGTERM or Ctrl-C; then it finishes what it holds.
+
+    Every option but the log level can also be a variable, such as TIDEGATE_WORKER_POLL_WAIT; the option wins.
+    """
     from tidegate.entrypoints.logs import make_logger
     from tidegate.entrypoints.worker import run_worker
 
@@ -139,14 +158,18 @@ def work(
         handler,
         queue,
         pool=pool,
+        id=id_,
         slots=slots,
         poll_wait=poll_wait,
         visibility_timeout=visibility_timeout,
         grace=grace,
+        stop_timeout=stop_timeout,
         heartbeat=heartbeat,
         table=table,
         state_dir=state_dir,
         region=region,
+        retry_base=retry_base,
+        retry_cap=retry_cap,
     )
 
 
@@ -160,9 +183,38 @@ def demo(context: typer.Context) -> None:
     try:
         from tidegate.entrypoints.clock import SystemClock
         from tidegate.sandbox.demo.command import main as run_demo
+
+        code = run_demo(context.args, SystemClock())  # it imports most of the sandbox once its options are right
+    except ModuleNotFoundError as missing:
+        package = (missing.name or "").partition(".")[0]
+        if package in ("", "tidegate"):
+            raise
+        warn(f"demo needs {package}, which is not installed; run: pip install 'tidegate[sandbox]'")
+        raise typer.Exit(EXIT_FAULT) from None
+    raise typer.Exit(code)
+
+
+_PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
+
+
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
+def lab(context: typer.Context) -> None:
+    """Policies in virtual time: `tidegate lab scoreboard` tries ours against every rival (`--help` for options)."""
+    raise typer.Exit(_in_the_lab(["lab", *context.args]))
+
+
+@app.command(add_help_option=False, context_settings=_PASSED_ON)
+def backtest(context: typer.Context) -> None:
+    """What tidegate, its rivals and a fixed fleet would have cost on a trace of yours (`--help` for options)."""
+    raise typer.Exit(_in_the_lab(["backtest", *context.args]))
+
+
+def _in_the_lab(args: list[str]) -> int:
+    try:
+        from tidegate.lab.command import main as run_lab
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("tidegate"):
             raise
-        warn(f"demo needs {missing.name}, which is not installed; run: pip install 'tidegate[sandbox]'")
-        raise typer.Exit(EXIT_FAULT) from None
-    raise typer.Exit(run_demo(context.args, SystemClock()))
+        warn(f"{args[0]} needs {missing.name}, which is not installed; run: pip install 'tidegate[lab]'")
+        return EXIT_FAULT
+    return run_lab(args)

@@ -14,7 +14,7 @@ import threading
 import time
 import uuid
 from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future
 from contextlib import AsyncExitStack
 from typing import Final, Unpack, cast
 
@@ -35,11 +35,12 @@ from tidegate.worker.run_handler import (
     is_async,
 )
 from tidegate.worker.service import Plan, WorkerService
-from tidegate.worker.settings import WorkerOptions, WorkerSettings, worker_settings
+from tidegate.worker.settings import WorkerOptions, WorkerSettings, command_line_settings, worker_settings
 
 __all__ = ["Worker", "run_worker"]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
+_LOOK_S: Final = 1.0
 
 
 class Worker:
@@ -50,8 +51,10 @@ class Worker:
     TIDEGATE_WORKER_<NAME> overrides each. Raises ConfigError with every fault of the settings.
     """
 
+    _read_settings = staticmethod(worker_settings)
+
     def __init__(self, queue: str | None = None, *, handler: Handler, **options: Unpack[WorkerOptions]) -> None:
-        self.settings = worker_settings({"queue": queue, **options})
+        self.settings = self._read_settings({"queue": queue, **options})
         self._plan = _plan(self.settings)
         self._handler = handler
         self._lock = threading.Lock()
@@ -76,18 +79,22 @@ class Worker:
     async def serve(self) -> None:
         """Works within a program that has its own loop and signal handling; `stop`, or cancelling this, makes it drain.
 
-        Async handlers run on the calling loop. Raises as `run` does.
+        Async handlers run on the calling loop, which is never blocked. A cancellation counts as a call of `stop`, a
+        second one as a second call, and is raised when the worker has left. Raises as `run` does.
         """
         loop = asyncio.get_running_loop()
         runner = LoopRunner(cast("AsyncHandler", self._handler), loop) if is_async(self._handler) else self._threads()
-        with ThreadPoolExecutor(1, "tidegate-sdk") as sdk:
-            serving = loop.run_in_executor(sdk, lambda: asyncio.run(self._serve_here(runner)))
+        serving = asyncio.wrap_future(_in_a_thread(lambda: asyncio.run(self._serve_for(loop, runner))))
+        cancelled: asyncio.CancelledError | None = None
+        while not serving.done():
             try:
-                await asyncio.shield(serving)
-            except asyncio.CancelledError:
+                await asyncio.wait({serving})  # which, unlike `await serving`, leaves it alone when cancelled
+            except asyncio.CancelledError as error:
+                cancelled = error
                 self.stop("its program cancelled it")
-                await serving
-                raise
+        serving.result()
+        if cancelled is not None:
+            raise cancelled
 
     def stop(self, reason: str = "its program stopped it") -> None:
         """Drain and leave; callable from any thread. A second call shortens the grace to a fifth of it."""
@@ -99,6 +106,19 @@ class Worker:
 
     def _threads(self) -> HandlerRunner:
         return ThreadRunner(self._handler, self._plan.slots)
+
+    async def _serve_for(self, program: asyncio.AbstractEventLoop, runner: HandlerRunner) -> None:
+        watching = asyncio.create_task(self._leave_with(program), name="tidegate-watch")
+        try:
+            await self._serve_here(runner)
+        finally:
+            watching.cancel()
+
+    async def _leave_with(self, program: asyncio.AbstractEventLoop) -> None:
+        """A program that has closed its loop waits for nothing any more, and the handlers on that loop are dead."""
+        while not program.is_closed():  # noqa: ASYNC110  a loop tells nobody that it was closed
+            await asyncio.sleep(_LOOK_S)
+        self.stop("its program's loop is closed")
 
     async def _serve_here(self, runner: HandlerRunner) -> None:
         loop = asyncio.get_running_loop()
@@ -130,9 +150,38 @@ class Worker:
                     tell(reason)
 
 
+class _CommandLineWorker(Worker):
+    """A worker whose options were typed just now, and so win over the environment."""
+
+    _read_settings = staticmethod(command_line_settings)
+
+
 def run_worker(target: str, queue: str | None = None, **options: Unpack[WorkerOptions]) -> None:
-    """What `tidegate work module:function` does. Raises ConfigError and CloudError, each of which is one clear line."""
-    Worker(queue, handler=load_handler(target), **options).run()
+    """What `tidegate work module:function` does; options that are given win over the environment.
+
+    Raises ConfigError and CloudError, each of which is one clear line.
+    """
+    _CommandLineWorker(queue, handler=load_handler(target), **options).run()
+
+
+def _in_a_thread(work: Callable[[], None]) -> Future[None]:
+    """Runs `work` in a daemon thread: a program that ends without waiting for it ends, as ThreadPoolExecutor's do not.
+
+    The future can't be cancelled.
+    """
+    outcome: Future[None] = Future()
+    outcome.set_running_or_notify_cancel()
+
+    def run() -> None:
+        try:
+            work()
+        except BaseException as error:  # noqa: BLE001  whatever it is, it is raised where the outcome is awaited
+            outcome.set_exception(error)
+        else:
+            outcome.set_result(None)
+
+    threading.Thread(target=run, name="tidegate-sdk", daemon=True).start()
+    return outcome
 
 
 class _NoFleet:

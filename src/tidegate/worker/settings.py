@@ -1,18 +1,19 @@
-"""A worker's settings: keywords of `Worker(...)`, each overridden by the variable TIDEGATE_WORKER_<NAME>."""
+"""A worker's settings. What wins: command line, variable TIDEGATE_WORKER_<NAME>, keyword of `Worker(...)`, default."""
 
 import math
+import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Final, TypedDict
+from typing import Annotated, Any, ClassVar, Final, TypedDict
 
-from pydantic import AliasChoices, BeforeValidator, Field, ValidationError
-from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from tidegate.core.durations import format_duration, parse_duration
 from tidegate.errors import ConfigError, Fault
 from tidegate.worker.leases import LONGEST_LEASE_S
 
-__all__ = ["PREFIX", "WorkerOptions", "WorkerSettings", "worker_settings"]
+__all__ = ["PREFIX", "WorkerOptions", "WorkerSettings", "command_line_settings", "worker_settings"]
 
 PREFIX: Final = "TIDEGATE_WORKER_"
 
@@ -21,7 +22,35 @@ _AFTER_GRACE_S: Final = 5.0
 _LONGEST_POLL_S: Final = 20
 _MOST_SLOTS: Final = 1_000
 
+_PLATFORMS_STOP_TIMEOUT: Final = "ECS_CONTAINER_STOP_TIMEOUT"
+
+
+def _positive(seconds: float) -> float:
+    if seconds == 0:
+        raise ValueError("not more than nothing; write a time such as 10s")
+    return seconds
+
+
+def _long_poll(seconds: float) -> float:
+    if not _whole(seconds, 1, _LONGEST_POLL_S):
+        problem = "no long poll (one of 0 s would ask hundreds of times a second, and each is billed)"
+        raise ValueError(f"{problem}; write whole seconds from 1 to {_LONGEST_POLL_S}")
+    return seconds
+
+
+def _lease(seconds: float) -> float:
+    if not _whole(seconds, 1, LONGEST_LEASE_S):
+        fix = "write whole seconds from 1 s to 12h, or leave it out to use the queue's own"
+        raise ValueError(f"no lease that can be kept alive; {fix}")
+    return seconds
+
+
+def _whole(value: float, least: int, most: int) -> bool:
+    return least <= value <= most and value == int(value)
+
+
 Duration = Annotated[float, BeforeValidator(parse_duration)]
+PositiveDuration = Annotated[Duration, AfterValidator(_positive)]
 
 
 class WorkerOptions(TypedDict, total=False):
@@ -47,6 +76,8 @@ class WorkerSettings(BaseSettings):
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, extra="forbid", frozen=True, env_ignore_empty=True)
 
+    _environment_first: ClassVar[bool] = True
+
     queue: str = Field(min_length=1)
     """The queue's URL, ARN or name."""
     pool: str = ""
@@ -55,22 +86,19 @@ class WorkerSettings(BaseSettings):
     """The worker's name in reports. Default: host, process and a random part."""
     slots: int = Field(default=1, ge=1, le=_MOST_SLOTS)
     """How many handlers run at once."""
-    poll_wait: Duration | None = None
+    poll_wait: Annotated[Duration, AfterValidator(_long_poll)] | None = None
     """Long poll, whole seconds from 1 to 20. Default: 20 s, or half the grace if that is less: a worker that is told to
     leave waits for its outstanding poll. With ECS's stop timeout of 30 s that is 12 s."""
-    visibility_timeout: Duration | None = None
+    visibility_timeout: Annotated[Duration, AfterValidator(_lease)] | None = None
     """Lease of each message, 1 s to 12 h, whole seconds. Default: the queue's own."""
     grace: Duration | None = None
     """How long handlers may go on after SIGTERM. Default: 5 s less than `stop_timeout`."""
-    stop_timeout: Duration = Field(
-        default=30.0,
-        validation_alias=AliasChoices("stop_timeout", f"{PREFIX}STOP_TIMEOUT", "ECS_CONTAINER_STOP_TIMEOUT"),
-    )
-    """When the platform kills what has not ended; ECS's default is 30 s. Also read from ECS_CONTAINER_STOP_TIMEOUT.
+    stop_timeout: PositiveDuration = 30.0
+    """When the platform kills what has not ended. Default: ECS_CONTAINER_STOP_TIMEOUT, or ECS's own default of 30 s.
 
     https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task_definition_parameters.html (stopTimeout)
     """
-    heartbeat: Duration = 10.0
+    heartbeat: PositiveDuration = 10.0
     """How often the worker reports to the fleet."""
     table: str | None = None
     """DynamoDB table of the fleet. Default: none, the worker reports nowhere."""
@@ -112,21 +140,39 @@ class WorkerSettings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """The environment wins over the code: whoever runs a worker can change what its author wrote."""
-        return env_settings, init_settings
+        """Whoever runs a worker can change what its author wrote; what the platform says is a default only."""
+        told = os.environ.get(_PLATFORMS_STOP_TIMEOUT)
+        platform = InitSettingsSource(settings_cls, {"stop_timeout": told} if told else {})
+        given = (env_settings, init_settings) if cls._environment_first else (init_settings, env_settings)
+        return (*given, platform)
+
+
+class _CommandLineSettings(WorkerSettings):
+    """The same settings where what was typed just now wins over what was exported at some time."""
+
+    _environment_first: ClassVar[bool] = False
 
 
 def worker_settings(keywords: Mapping[str, Any]) -> WorkerSettings:
-    """Settings from keywords and environment. A keyword that is None counts as not given.
+    """Settings from keywords in code, which the environment overrides. A keyword that is None counts as not given.
 
-    Raises ConfigError with every fault that was found.
+    Raises ConfigError with every fault of single settings, or else with every one between settings.
     """
+    return _checked(WorkerSettings, keywords)
+
+
+def command_line_settings(keywords: Mapping[str, Any]) -> WorkerSettings:
+    """Settings from the command line's options, which override the environment; else as `worker_settings`."""
+    return _checked(_CommandLineSettings, keywords)
+
+
+def _checked(kind: type[WorkerSettings], keywords: Mapping[str, Any]) -> WorkerSettings:
     given = {name: value for name, value in keywords.items() if value is not None}
     try:
-        settings = WorkerSettings(**given)
+        settings = kind(**given)
     except ValidationError as error:
         raise ConfigError([_fault(dict(each)) for each in error.errors()]) from error
-    faults = [*_lone_faults(settings), *_faults_together(settings)]
+    faults = _faults_together(settings)
     if faults:
         raise ConfigError(faults)
     return settings
@@ -149,24 +195,6 @@ _FIXES: Final = {
 }
 
 
-def _lone_faults(settings: WorkerSettings) -> list[Fault]:
-    faults = []
-    if settings.poll_wait is not None and not _whole(settings.poll_wait, 1, _LONGEST_POLL_S):
-        problem = "no long poll (one of 0 s would ask hundreds of times a second, and each is billed)"
-        fix = f"write whole seconds from 1 to {_LONGEST_POLL_S}"
-        faults.append(Fault("poll_wait", settings.poll_wait, problem, fix))
-    lease_s = settings.visibility_timeout
-    if lease_s is not None and not _whole(lease_s, 1, LONGEST_LEASE_S):
-        fix = "write whole seconds from 1 s to 12h, or leave it out to use the queue's own"
-        faults.append(Fault("visibility_timeout", lease_s, "no lease that can be kept alive", fix))
-    faults.extend(
-        Fault(name, value, "not more than nothing", "write a time such as 10s")
-        for name, value in (("heartbeat", settings.heartbeat), ("stop_timeout", settings.stop_timeout))
-        if value == 0
-    )
-    return faults
-
-
 def _faults_together(settings: WorkerSettings) -> list[Fault]:
     faults = []
     if settings.table is not None and settings.state_dir is not None:
@@ -180,7 +208,3 @@ def _faults_together(settings: WorkerSettings) -> list[Fault]:
         problem = f"longer than the grace of {grace}, so a worker told to leave could not finish its poll"
         faults.append(Fault("poll_wait", settings.poll_wait, problem, "shorten it, or raise grace"))
     return faults
-
-
-def _whole(value: float, least: int, most: int) -> bool:
-    return least <= value <= most and value == int(value)
