@@ -14,7 +14,9 @@ from tests.controller.pool_rig import Rig, always
 from tidegate.config import Settings
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.shadow import ShadowStore
-from tidegate.core.model import OverrideKind, PoolState
+from tidegate.core.durations import parse_duration
+from tidegate.core.model import Override, OverrideKind, PoolState
+from tidegate.core.overrides import describe
 from tidegate.entrypoints import wiring
 from tidegate.entrypoints.cli import app
 from tidegate.entrypoints.wiring import Wired
@@ -177,7 +179,8 @@ def test_freeze_is_kept_with_who_and_until(settings_file: Path, store: FileStore
     assert override.kind is OverrideKind.FREEZE
     assert override.who.startswith("ann@")
     assert override.until_s == override.since_s + 7200
-    assert result.stdout.startswith(f"orders: frozen by {override.who} since 20")
+    assert result.stdout == f"orders: {describe(override)}\n"
+    assert override.who in result.stdout
 
 
 def test_pin_and_resume(settings_file: Path, store: FileStore) -> None:
@@ -213,6 +216,20 @@ def test_pin_and_resume(settings_file: Path, store: FileStore) -> None:
             "--for = '2x': not a duration; write seconds as a number (90) or a number with a unit: "
             '"250ms", "90s", "5m", "1h30m", "2d"',
         ),
+        *(
+            (
+                (*command, "--for", length),
+                f"--for = '{length}': {problem}; write a time such as 2h, at most 366d, or leave --for out to hold the "
+                "pool until `tidegate resume`",
+            )
+            for command in (("freeze", "orders"), ("pin", "orders", "3"))
+            for length, problem in (
+                ("0", "no time at all"),
+                ("366d1ms", "more than a year"),
+                ("9999999h", "more than a year"),
+                ("9" * 400, "a duration is zero or more seconds and has an end"),
+            )
+        ),
         (
             ("run", "--log-level", "loud"),
             "--log-level = 'loud': no such level; write one of debug, info, warning, error",
@@ -240,10 +257,39 @@ def test_status_says_who_holds_each_pool_and_what_was_asked_for(settings_file: P
     assert mail == "mail: run by the controller; last asked for 3"
 
 
-def test_an_override_that_has_run_out_holds_nothing_any_more(settings_file: Path) -> None:
-    tidegate("freeze", "orders", "--for", "0")
+def test_an_override_that_has_run_out_holds_nothing_any_more(settings_file: Path, store: FileStore) -> None:
+    store.save("orders", PoolState(override=Override(OverrideKind.FREEZE, "ann@desk", since_s=0.0, until_s=60.0)), 0)
 
     assert tidegate("status").stdout.startswith("orders: run by the controller;")
+    assert tidegate("resume", "orders").stdout == "orders: run by the controller already\n"
+
+
+@pytest.mark.parametrize("until_s", [1e11, 3e11, 1e18, 1e300])
+def test_an_override_until_beyond_every_calendar_can_be_shown_and_lifted(
+    settings_file: Path, store: FileStore, until_s: float
+) -> None:
+    override = Override(OverrideKind.PIN, "ann@desk", since_s=0.0, until_s=until_s, workers=7)
+    store.save("orders", PoolState(override=override), 0)
+
+    shown, lifted = tidegate("status"), tidegate("resume", "orders")
+
+    assert (shown.exit_code, lifted.exit_code) == (0, 0)
+    assert shown.stdout.startswith(f"orders: {describe(override)}; ")
+    assert lifted.stdout == f"orders: run by the controller; it was {describe(override)}\n"
+    assert store.load("orders").state.override is None
+
+
+@pytest.mark.parametrize("command", [("freeze", "orders"), ("pin", "orders", "3")])
+@pytest.mark.parametrize("length", ["1ms", "2h", "366d"])
+def test_every_time_up_to_a_year_is_taken(
+    settings_file: Path, store: FileStore, command: tuple[str, ...], length: str
+) -> None:
+    result = tidegate(*command, "--for", length)
+
+    assert result.exit_code == 0, result.stderr
+    override = store.load("orders").state.override
+    assert override is not None
+    assert override.until_s == pytest.approx(override.since_s + parse_duration(length))
 
 
 def test_version() -> None:

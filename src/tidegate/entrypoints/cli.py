@@ -137,7 +137,7 @@ def work(
     heartbeat: Annotated[str | None, typer.Option(help="How often to report; left out: 10s.")] = None,
     table: Annotated[str | None, typer.Option(help="DynamoDB table to report to.")] = None,
     state_dir: Annotated[Path | None, typer.Option(help="Directory to report to, on one machine.")] = None,
-    region: Annotated[str | None, typer.Option(help="AWS Region; left out: the queue's, or AWS_REGION.")] = None,
+    region: Annotated[str | None, typer.Option(help="AWS Region; a queue's URL or ARN may name its own.")] = None,
     retry_base: Annotated[
         str | None, typer.Option(help="Longest wait of a message that failed once; doubled each time; left out: 1s.")
     ] = None,

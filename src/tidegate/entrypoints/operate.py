@@ -5,19 +5,25 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.core.overrides import in_force
 from tidegate.entrypoints.options import DEFAULT_CONFIG, ConfigFile, load_settings
-from tidegate.entrypoints.show import override_text, say
+from tidegate.entrypoints.show import holder_text, say
 from tidegate.errors import ConfigError, Fault
 
 if TYPE_CHECKING:
     from tidegate.config import PoolSettings, Settings
-    from tidegate.core.model import Override
 
 __all__ = ["freeze", "pin", "resume", "status"]
 
 PoolName = Annotated[str, typer.Argument(metavar="POOL", help="The pool's name in the settings.")]
 HowMany = Annotated[int, typer.Argument(metavar="N", help="Workers; more than max_workers is refused.")]
-HowLong = Annotated[str | None, typer.Option("--for", help='For how long ("2h"); left out: until `resume`.')]
+HowLong = Annotated[
+    str | None, typer.Option("--for", help='For how long ("2h", at most 366d); left out: until `resume`.')
+]
+
+_LONGEST_S = 366 * 86_400.0
+"""A year: whoever means longer means `resume`, and a slip of the hand ("9999999h") is no wish."""
+_HOW_LONG = "write a time such as 2h, at most 366d, or leave --for out to hold the pool until `tidegate resume`"
 
 
 def freeze(pool: PoolName, for_: HowLong = None, config: ConfigFile = DEFAULT_CONFIG) -> None:
@@ -28,7 +34,7 @@ def freeze(pool: PoolName, for_: HowLong = None, config: ConfigFile = DEFAULT_CO
 
     name = _pool(settings, pool, config).name
     override = controls.freeze(shared_store(settings), name, _operator(), _now_s(), _seconds(for_))
-    say(f"{name}: {override_text(override)}")
+    say(f"{name}: {holder_text(override)}")
 
 
 def pin(pool: PoolName, workers: HowMany, for_: HowLong = None, config: ConfigFile = DEFAULT_CONFIG) -> None:
@@ -40,7 +46,7 @@ def pin(pool: PoolName, workers: HowMany, for_: HowLong = None, config: ConfigFi
     now_s = _now_s()
     as_it_holds = _pool(settings, pool, config).at(now_s)
     override = controls.pin(shared_store(settings), as_it_holds, workers, _operator(), now_s, _seconds(for_))
-    say(f"{pool}: {override_text(override)}")
+    say(f"{pool}: {holder_text(override)}")
 
 
 def resume(pool: PoolName, config: ConfigFile = DEFAULT_CONFIG) -> None:
@@ -49,8 +55,8 @@ def resume(pool: PoolName, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from tidegate.controller import controls
     from tidegate.entrypoints.wiring import shared_store
 
-    lifted = controls.resume(shared_store(settings), _pool(settings, pool, config).name)
-    say(f"{pool}: run by the controller" + (f"; it was {override_text(lifted)}" if lifted else " already"))
+    lifted = in_force(controls.resume(shared_store(settings), _pool(settings, pool, config).name), _now_s())
+    say(f"{pool}: {holder_text(None)}" + (f"; it was {holder_text(lifted)}" if lifted else " already"))
 
 
 def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
@@ -62,7 +68,7 @@ def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
     for name in settings.pools:
         state = store.load(name).state
         asked = "nothing asked for yet" if state.desired is None else f"last asked for {state.desired}"
-        say(f"{name}: {override_text(_in_force(state.override, now_s))}; {asked}")
+        say(f"{name}: {holder_text(in_force(state.override, now_s))}; {asked}")
 
 
 def _pool(settings: "Settings", name: str, config: Path) -> "PoolSettings":
@@ -78,16 +84,13 @@ def _seconds(text: str | None) -> float | None:
     if text is None:
         return None
     try:
-        return parse_duration(text)
+        seconds = parse_duration(text)
     except ValueError as error:
         problem, _, fix = str(error).partition("; ")
-        raise ConfigError([Fault("--for", text, problem, fix or "write a time such as 2h")]) from error
-
-
-def _in_force(override: "Override | None", now_s: float) -> "Override | None":
-    """One that has run out is taken away by the next tick; until then it already means nothing."""
-    ended = override is not None and override.until_s is not None and override.until_s <= now_s
-    return None if ended else override
+        raise ConfigError([Fault("--for", text, problem, fix or _HOW_LONG)]) from error
+    if not 0 < seconds <= _LONGEST_S:
+        raise ConfigError([Fault("--for", text, "no time at all" if seconds == 0 else "more than a year", _HOW_LONG)])
+    return seconds
 
 
 def _operator() -> str:

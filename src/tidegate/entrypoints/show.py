@@ -4,12 +4,12 @@ import json
 import sys
 import threading
 import traceback
-from datetime import UTC, datetime
 
-from tidegate.core.model import Decision, Override, OverrideKind, Scalar, Step
+from tidegate.core.model import Decision, Override, Scalar, Step
+from tidegate.core.overrides import describe
 from tidegate.errors import TidegateError
 
-__all__ = ["Shown", "error_text", "override_text", "say", "warn"]
+__all__ = ["Shown", "error_text", "holder_text", "say", "warn"]
 
 _printing = threading.Lock()
 
@@ -34,13 +34,9 @@ def error_text(error: BaseException) -> str:
     return "; ".join([str(error), *getattr(error, "__notes__", ())])
 
 
-def override_text(override: Override | None) -> str:
-    """In words: what holds, by whom, until when."""
-    if override is None:
-        return "run by the controller"
-    what = "frozen" if override.kind is OverrideKind.FREEZE else f"pinned at {override.workers}"
-    until = "resumed" if override.until_s is None else _time(override.until_s)
-    return f"{what} by {override.who} since {_time(override.since_s)} until {until}"
+def holder_text(override: Override | None) -> str:
+    """Who sets the desired count of a pool under this override (None: under none that is in force)."""
+    return "run by the controller" if override is None else describe(override)
 
 
 class Shown:
@@ -79,7 +75,3 @@ def _step_line(step: Step) -> str:
 
 def _value(value: Scalar) -> str:
     return f"{value:.4g}" if isinstance(value, float) else str(value)
-
-
-def _time(at_s: float) -> str:
-    return f"{datetime.fromtimestamp(at_s, UTC):%Y-%m-%d %H:%M:%S} UTC"

@@ -105,7 +105,7 @@ class WorkerSettings(BaseSettings):
     state_dir: Path | None = None
     """A directory in place of the table, for controller and workers on one machine."""
     region: str | None = None
-    """AWS Region. Default: the queue's own where its URL or ARN names one, else what boto3 finds."""
+    """AWS Region. Default: what boto3 finds. The Region that the queue's URL or ARN names wins, for the queue."""
     retry_base: Duration = 1.0
     """A message whose handler raised is hidden for up to this long, doubled at each further receive …"""
     retry_cap: Duration = 300.0
