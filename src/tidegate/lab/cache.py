@@ -6,7 +6,6 @@ from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 
-import tidegate
 from tidegate.lab.parts import Part, Task
 from tidegate.lab.rivals import RIVALS
 from tidegate.lab.traces import SYNTHETIC
@@ -14,7 +13,7 @@ from tidegate.lab.tune import Score
 
 __all__ = ["PartCache", "part_from", "part_json"]
 
-SHOWING = ("backtest*.py", "cache.py", "command.py", "headline.py", "report*.py", "scoreboard.py", "bootstrap.py")
+SHOWING = ("backtest*.py", "cache.py", "command*.py", "headline.py", "report*.py", "scoreboard.py", "bootstrap.py")
 """Modules of the lab that only show or collect what others worked out."""
 
 _WITHOUT_CORE = {rival.key for rival in RIVALS if not rival.uses_core} | {"perfect_sight", "clairvoyant", "bound"}
@@ -61,7 +60,7 @@ def _trace_digest(trace: str) -> str:
 
 @cache
 def _code_digest(with_core: bool) -> str:
-    package = Path(tidegate.__file__).parent
+    package = Path(__file__).parent.parent
     files = set((package / "lab").rglob("*.py"))
     for pattern in SHOWING:
         files -= set((package / "lab").glob(pattern))

@@ -13,7 +13,7 @@ from tidegate.lab.scenario import Scenario
 
 __all__ = ["REACHES", "PlannedFleet", "clairvoyant"]
 
-REACHES = (0.3, 0.6, 0.9)
+REACHES = (0.3, 0.7)
 """Shares of the target to plan with; the cheapest that holds is the clairvoyant."""
 
 RAISES = (0.9, 0.95, 1.0, 1.03, 1.06, 1.1, 1.15, 1.2, 1.3, 1.45, 1.6, 2.0, 3.0)

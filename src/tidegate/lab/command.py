@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-from tidegate.errors import ConfigError, Fault
 from tidegate.lab.cells import TIMES_S, Cell, Windows, cells
+from tidegate.lab.command_backtest import backtest
+from tidegate.lab.command_files import console, progress, writable
 from tidegate.lab.headline import Headline, headline
 from tidegate.lab.parts import Task
 from tidegate.lab.report_table import print_headline
@@ -20,8 +19,8 @@ from tidegate.lab.traces import SYNTHETIC, load_trace
 
 __all__ = ["main"]
 
-FULL = Windows(seeds=5, max_messages=20_000)
-QUICK = Windows(seeds=2, max_messages=5_000)
+FULL = Windows(seeds=5, max_messages=20_000, max_length_s=8 * 3600.0)
+QUICK = Windows(seeds=2, max_messages=5_000, max_length_s=4 * 3600.0)
 QUICK_LOAD = 20.0
 
 
@@ -35,7 +34,7 @@ def main(args: list[str]) -> int:
     lab.command()(scoreboard)
     lab.callback()(_lab)
     app.add_typer(lab, name="lab")
-    app.callback()(_lab)
+    app.command()(backtest)
     code: Any = typer.main.get_command(app).main(args, prog_name="tidegate", standalone_mode=False)
     return int(code or 0)
 
@@ -58,14 +57,14 @@ def scoreboard(
     Every trace is tried at loads of 5, 20 and 200 slots (20 with --quick) and at six pairs of target wait and start-up
     time. What the columns mean is in docs/scoreboard.md.
     """
-    _writable(json_file)
+    writable("--json", json_file)
     traces = _traces(trace)
     base = QUICK if quick else FULL
     windows = Windows(seeds or base.seeds, max_messages or base.max_messages, base.max_length_s)
     wanted = _quick_cells(traces) if quick else cells(traces)
     rows = _run(wanted, windows, processes, cache)
     head = headline(rows)
-    print_headline(Console(), head)
+    print_headline(console(), head)
     if json_file is not None:
         json_file.write_text(board_json(windows, rows, head) + "\n")
     return 0
@@ -92,16 +91,8 @@ def _traces(files: list[Path] | None) -> list[str]:
     return [str(file) for file in files or []] or list(SYNTHETIC)
 
 
-def _writable(file: Path | None) -> None:
-    if file is not None and not file.resolve().parent.is_dir():
-        fix = "create that directory or write another file"
-        raise ConfigError([Fault("--json", str(file), "its directory does not exist", fix)])
-
-
 def _run(wanted: list[Cell], windows: Windows, processes: int, cache: Path | None) -> list[Row]:
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(),
-               TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True)) as bar:
+    with progress() as bar:
         shown = bar.add_task("cells × policies", total=0)
         total = 0
 

@@ -111,7 +111,7 @@ def _tidegate(raised: float) -> Make:
 
 
 OURS = Rival(
-    "tidegate", "tidegate, one untuned default", "share of the target (below 0: floor, times the mean load)",
+    "tidegate", "tidegate", "share of the target (below 0: floor, times the mean load)",
     _tidegate(1.0), (1.0, 0.8, 0.6, 0.45, 0.3, 0.2, 0.1, -1.0, -1.5, -2.0, -3.0, -5.0, -8.0, -16.0), _tidegate,
     uses_core=True,
 )  # fmt: skip
@@ -128,7 +128,7 @@ RIVALS: tuple[Rival, ...] = (
           lambda _: Keda(), _PER_WORKER, _keda),
     Rival("plain", "plain formula", "utilization", _plain(UTILIZATION), _UTILIZATIONS, _plain, uses_core=True),
     Rival("tracking", "AWS target tracking", "target ÷ (slots × T/S)", _tracking(1.0), _TARGETS, _tracking),
-    Rival("tracking_fast", "AWS target tracking, out at 1 of 1", "target ÷ (slots × T/S)",
+    Rival("tracking_fast", "AWS target tracking, 1 of 1", "target ÷ (slots × T/S)",
           _tracking_fast(1.0), _TARGETS, _tracking_fast),
     Rival("step_age", "AWS step scaling on age", "threshold ÷ T", _stepping(0.5), _AGES, _stepping),
     Rival("latency", "queue-latency stepping", "top of the range ÷ T", _latency(0.5), _AGES, _latency),
