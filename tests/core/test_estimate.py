@@ -129,6 +129,16 @@ def test_a_tick_without_counts_adds_no_sample(absence: Absence) -> None:
     assert estimate.extend_samples(POOL, before, NOW_S, signals(queue(absence=absence)), MEAN_S) == before
 
 
+def test_workers_that_fall_silent_leave_a_gap_and_no_burst_when_they_are_heard_again() -> None:
+    before = (Sample(NOW_S - 60, 0, 0, 0), Sample(NOW_S - 50, 50, 0, 0))
+    state = PoolState(reported_at_s=NOW_S - 50)
+    silent = read_signals(POOL, state, observe(queue(0, deleted_per_s=40.0)))
+    assert estimate.extend_samples(POOL, before, NOW_S - 20, silent, MEAN_S) == before
+    heard = signals(queue(0, deleted_per_s=40.0), worker(completions=250, span_s=50))
+    after = estimate.extend_samples(POOL, before, NOW_S, heard, MEAN_S)
+    assert arrivals(after, heard).value == pytest.approx(5.0)
+
+
 def test_a_clock_that_stands_still_adds_no_sample() -> None:
     before = (Sample(NOW_S, 100, 100, 100),)
     assert estimate.extend_samples(POOL, before, NOW_S, signals(), MEAN_S) == before

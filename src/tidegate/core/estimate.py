@@ -67,6 +67,8 @@ def extend_samples(
     """
     if signals.counts is not Freshness.FRESH:
         return tuple(samples)  # a queue that could not be read would look like a fall now and a burst later
+    if signals.fleet is None and signals.fleet_state is not Freshness.FRESH:
+        return tuple(samples)  # what silent workers complete is in the first report that arrives again
     if not samples:
         return (Sample(now_s, signals.in_hand, signals.waiting, signals.in_hand),)
     last = samples[-1]
