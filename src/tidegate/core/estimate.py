@@ -134,11 +134,12 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
 
 
 def _rate(samples: Sequence[Sample], window_s: float) -> float:
-    """Mean arrivals a second over the samples that reach back `window_s`, never below zero."""
+    """Mean arrivals a second over the samples that reach back `window_s` (after a gap, to the one before it)."""
+    if len(samples) < 2:
+        return 0.0
     last = samples[-1]
-    first = next(sample for sample in samples if sample.at_s >= last.at_s - window_s - 1e-6)
-    span_s = last.at_s - first.at_s
-    return max(0.0, (last.arrived - first.arrived) / span_s) if span_s > 0 else 0.0
+    first = next((sample for sample in samples[:-1] if sample.at_s >= last.at_s - window_s - 1e-6), samples[-2])
+    return max(0.0, (last.arrived - first.arrived) / (last.at_s - first.at_s))
 
 
 def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:
