@@ -422,6 +422,21 @@ def test_work_on_a_handler_that_is_not_there_is_one_line() -> None:
     assert line.startswith("tidegate: handler = 'no_such_module:handle': ")
 
 
+def test_work_on_a_handler_whose_module_fails_shows_nothing_of_what_its_error_says(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    (tmp_path / "needs_a_database.py").write_text("raise OSError('postgres://shop:hunter2@db/shop')")
+
+    result = tidegate("work", "needs_a_database:handle", "--queue", "orders")
+
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert "raised OSError at needs_a_database:1" in result.stderr
+    assert "hunter2" not in result.stderr
+
+
 def test_demo_says_which_extra_to_install_when_the_sandbox_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in [name for name in sys.modules if name.startswith("tidegate.sandbox")]:
         monkeypatch.delitem(sys.modules, name)

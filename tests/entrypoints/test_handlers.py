@@ -7,6 +7,8 @@ import pytest
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.errors import ConfigError
 
+SECRET = "postgres://shop:hunter2@db/shop"
+
 
 @pytest.fixture(autouse=True)
 def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,7 +20,16 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (package / "jobs.py").write_text(
         "LIMIT = 3\ndef send_mail(message): return 'sent'\nclass Mail:\n    @staticmethod\n    def send(message): ...\n"
     )
-    (package / "broken.py").write_text("raise ValueError('no\\nway')")
+    (package / "broken.py").write_text(f"X = 1\nraise ValueError('{SECRET}')")
+    (package / "calls.py").write_text(f"import json\n\nSETTINGS = json.loads('{SECRET}')")
+    (package / "user.py").write_text("import os\nfrom shop_under_test import broken")
+    (package / "script.py").write_text(f"import sys\nsys.exit('{SECRET}')")
+    (package / "typo.py").write_text(f"DSN = '{SECRET}'\nDSN = = '{SECRET}'")
+    (package / "names.py").write_text(f"raise ModuleNotFoundError('{SECRET}')")
+    (package / "from_it.py").write_text("from shop_under_test.jobs import no_such_name")
+    (package / "lazy.py").write_text(
+        f"def __getattr__(name):\n    if name == 'job':\n        raise OSError('{SECRET}')"
+    )
     (package / "needy.py").write_text("import a_module_that_is_not_there")
 
 
@@ -37,7 +48,17 @@ def test_a_handler_is_found_in_the_working_directory(target: str) -> None:
         ("shop_under_test.nojobs:send_mail", "there is no module shop_under_test.nojobs"),
         ("shop_under_test.jobs:send_male", "has no send_male; it has send_mail, Mail"),
         ("shop_under_test.jobs:LIMIT", "LIMIT is int, which can't be called"),
-        ("shop_under_test.broken:f", "importing shop_under_test.broken raised ValueError: no; see where"),
+        (
+            "shop_under_test.broken:f",
+            "importing shop_under_test.broken raised ValueError at shop_under_test.broken:2; ",
+        ),
+        ("shop_under_test.calls:f", "raised JSONDecodeError at shop_under_test.calls:3; see what it says with: python"),
+        ("shop_under_test.user:f", "importing shop_under_test.user raised ValueError at shop_under_test.broken:2; see"),
+        ("shop_under_test.script:f", "raised SystemExit at shop_under_test.script:2; "),
+        ("shop_under_test.typo:f", "raised SyntaxError at typo.py:2; "),
+        ("shop_under_test.names:f", "raised ModuleNotFoundError at shop_under_test.names:1; "),
+        ("shop_under_test.from_it:f", "raised ImportError at shop_under_test.from_it:1; "),
+        ("shop_under_test.lazy:job", "raised OSError at shop_under_test.lazy:3; "),
         ("shop_under_test.needy:f", "imports a_module_that_is_not_there, which is not there; install that"),
     ],
 )
@@ -48,6 +69,7 @@ def test_what_cannot_be_called_is_one_line_with_target_and_fix(target: str, says
     assert said.startswith(f"handler = '{target}': ")
     assert says in said
     assert "\n" not in said
+    assert SECRET not in said
 
 
 def test_an_error_of_the_users_own_module_is_the_cause() -> None:

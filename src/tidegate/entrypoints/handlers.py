@@ -3,7 +3,9 @@
 import importlib
 import os
 import sys
+import traceback
 from functools import reduce
+from pathlib import Path
 from types import ModuleType
 from typing import cast
 
@@ -19,21 +21,27 @@ def load_handler(target: str) -> Handler:
     """Import what `target` names, from the working directory or what is installed.
 
     Raises ConfigError when there is no such module, function or attribute, when it can't be called, or `from` whatever
-    importing the module raised.
+    the module itself raised. Of that it says kind and place but never the text, which may quote a password (a database
+    that refuses a connection quotes its address).
     """
     module_name, _, attributes = target.partition(":")
     if not module_name or not attributes:
         raise _refused(target, "no module:function", _HOW)
-    module = _module(target, module_name)
-    try:
-        handler = reduce(getattr, attributes.split("."), cast("object", module))
-    except AttributeError as error:
-        public = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
-        problem = f"module {module_name} has no {attributes}"
-        raise _refused(target, problem, f"it has {', '.join(public) or 'nothing that can be called'}") from error
+    handler = _attribute(target, _module(target, module_name), attributes)
     if not callable(handler):
         raise _refused(target, f"{attributes} is {type(handler).__name__}, which can't be called", _HOW)
     return cast("Handler", handler)
+
+
+def _attribute(target: str, module: ModuleType, path: str) -> object:
+    try:
+        return reduce(getattr, path.split("."), cast("object", module))
+    except AttributeError as error:
+        public = [name for name, value in vars(module).items() if callable(value) and not name.startswith("_")]
+        problem = f"module {module.__name__} has no {path}"
+        raise _refused(target, problem, f"it has {', '.join(public) or 'nothing that can be called'}") from error
+    except (Exception, SystemExit) as error:  # a module can make attributes when they are asked for
+        raise _failed(target, module.__name__, error) from error
 
 
 def _module(target: str, name: str) -> ModuleType:
@@ -42,14 +50,29 @@ def _module(target: str, name: str) -> ModuleType:
         sys.path.insert(0, here)  # a console script has its own directory there, not the caller's
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
+    except (Exception, SystemExit) as error:  # the user's own code ran
+        missing = error.name if isinstance(error, ModuleNotFoundError) else None
+        if missing is None:
+            raise _failed(target, name, error) from error
+        if name == missing or name.startswith(f"{missing}."):
             fix = f"run it where {name.partition('.')[0]} is, or install it (looked in {here} and what is installed)"
-            raise _refused(target, f"there is no module {error.name}", fix) from error
-        raise _refused(target, f"module {name} imports {error.name}, which is not there", "install that") from error
-    except Exception as error:  # the user's own code ran
-        problem = f"importing {name} raised {type(error).__name__}: {str(error).partition(os.linesep)[0]}"
-        raise _refused(target, problem, f"see where with: python -c 'import {name}'") from error
+            raise _refused(target, f"there is no module {missing}", fix) from error
+        raise _refused(target, f"module {name} imports {missing}, which is not there", "install that") from error
+
+
+def _failed(target: str, module: str, error: BaseException) -> ConfigError:
+    problem = f"importing {module} raised {type(error).__name__} at {_place(error, module.partition('.')[0])}"
+    return _refused(target, problem, f"see what it says with: python -c 'import {module}'")
+
+
+def _place(error: BaseException, package: str) -> str:
+    """module:line where it was raised, or where the user's own package called what raised it."""
+    if isinstance(error, SyntaxError) and error.filename:  # what can't be compiled is nowhere in the traceback
+        return f"{Path(error.filename).name}:{error.lineno}"
+    places = [(frame.f_globals.get("__name__", "?"), line) for frame, line in traceback.walk_tb(error.__traceback__)]
+    own = [place for place in places if place[0].partition(".")[0] == package]
+    module, line = (own or places)[-1]
+    return f"{module}:{line}"
 
 
 def _refused(target: str, problem: str, fix: str) -> ConfigError:
