@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from tidegate.lab.bootstrap import Mean, geometric_mean
 from tidegate.lab.rivals import OURS, RIVALS, Rival
-from tidegate.lab.scoreboard import BOUND, CLAIRVOYANT, Row
+from tidegate.lab.scoreboard import CLAIRVOYANT, Row
 from tidegate.lab.tune import Score
 
 __all__ = ["Headline", "Loss", "Versus", "headline"]
@@ -81,7 +81,7 @@ def headline(rows: Sequence[Row]) -> Headline:
         reversals_per_hour=_mean([each.reversals_per_hour for each in ours]),
         versus=tuple(_versus(rival, counted) for rival in RIVALS),
         regret=_ratio(large, _raised, lambda row: _cost(row.tuned(CLAIRVOYANT))),
-        over_bound=_ratio(large, _raised, lambda row: row.parts[BOUND].bound),
+        over_bound=_ratio(large, _raised, lambda row: row.bound),
         not_counted=tuple(row.cell.name for row in rows if not row.counts),
         late=tuple(row.cell.name for row in counted if not _met(row.default(OURS.key))),
         losses=_losses(counted),

@@ -37,6 +37,11 @@ class Row:
         sight = self.parts[PERFECT_SIGHT.key].default
         return sight is not None and sight.met
 
+    @property
+    def bound(self) -> float | None:
+        """The optimum's cost ÷ work."""
+        return self.parts[BOUND].bound if BOUND in self.parts else None
+
     def default(self, key: str) -> Score | None:
         return self.parts[key].default if key in self.parts else None
 
