@@ -38,6 +38,16 @@ async def test_a_heartbeat_is_what_the_controller_reads_until_it_expires(clients
     assert table.workers("others", now_s=999.0) == ()
 
 
+async def test_a_table_given_by_arn_is_written_to_in_its_own_region(clients: AwsClients) -> None:
+    """TableName takes an ARN: docs.aws.amazon.com/amazondynamodb/latest/APIReference/API_PutItem.html"""
+    there = clients.dynamodb("us-east-2")
+    create_table(there, "fleet")
+    sink = await DynamoHeartbeats.connect("arn:aws:dynamodb:us-east-2:123456789012:table/fleet", region=REGION)
+    await sink.put("orders", report("w1"), expires_at_s=1_000.0)
+    await sink.close()
+    assert DynamoFleetTable(there, "fleet").workers("orders", now_s=999.0) == (report("w1"),)
+
+
 async def test_a_table_that_does_not_exist_is_gone(clients: AwsClients) -> None:
     sink = await DynamoHeartbeats.connect("nowhere")
     with pytest.raises(Gone, match="dynamodb:PutItem on table nowhere"):

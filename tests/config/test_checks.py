@@ -12,6 +12,10 @@ from tests.config.trees import GONE, PLAIN, WINDOW, Tree, changed, faults, two, 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tidegate.toml"
 ARN = "arn:aws:sqs:eu-central-1:123456789012:orders"
 URL = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders"
+VPC_URL = "https://vpce-1a2b.sqs.eu-central-1.vpce.amazonaws.com/123456789012/orders"
+CLUSTER_ARN = "arn:aws:ecs:eu-central-1:123456789012:cluster/prod"
+ECS_ARN = "arn:aws:ecs:eu-central-1:123456789012:service/prod/orders"
+OLD_ECS_ARN = "arn:aws:ecs:eu-central-1:123456789012:service/orders"
 NIGHT = {"name": "night", "start": "0 22 * * *", "end": "0 6 * * *"}
 LATE = {"name": "late", "start": "0 19 * * *", "end": "0 23 * * *"}
 
@@ -28,6 +32,25 @@ def test_the_settings_that_all_rows_change_are_right() -> None:
         ({"queue": GONE}, "queue", "(not set)", "the pool has no queue"),
         ({"queues": ["a"]}, "queue", "orders", "is set together with queues"),
         ({"queue": GONE, "queues": ["a", "b", "a"]}, "queues[2]", "a", "is in the list twice"),
+        ({"queue": GONE, "queues": [VPC_URL, ARN]}, "queues[1]", ARN, "is in the list twice"),
+        (
+            {"ecs": {"cluster": "test", "service": ECS_ARN}},
+            "ecs.service",
+            ECS_ARN,
+            "is in the cluster prod of eu-central-1, account 123456789012, and not in ecs.cluster = 'test'",
+        ),
+        (
+            {"ecs": {"cluster": CLUSTER_ARN.replace("central", "west"), "service": ECS_ARN}},
+            "ecs.service",
+            ECS_ARN,
+            "and not in ecs.cluster = 'arn:aws:ecs:eu-west-1:",
+        ),
+        (
+            {"ecs": {"cluster": CLUSTER_ARN.replace("12345", "54321"), "service": OLD_ECS_ARN}},
+            "ecs.service",
+            OLD_ECS_ARN,
+            "is in eu-central-1, account 123456789012, and not in",
+        ),
         ({"ecs": GONE}, "ecs", "(not set)", "nothing to scale"),
         ({"asg": "orders"}, "asg", "orders", "is set together with ecs"),
         ({"max_slots": 3}, "max_slots", 3, "less than the 4 slots of min_workers = 1 at slots_per_worker = 4"),
@@ -104,6 +127,12 @@ def test_a_pool_that_contradicts_itself_is_refused(
         {"hold": "45s", "start_up_hint": "45s"},
         {"target_wait": "10s", "start_up_hint": "10s"},
         {"lease_heartbeat": 30, "visibility_timeout": 60},
+        {"lease_heartbeat": 31},
+        {"queue": GONE, "queues": [ARN, ARN.replace("central", "west")]},
+        {"ecs": {"cluster": "prod", "service": ECS_ARN}},
+        {"ecs": {"cluster": "prod", "service": OLD_ECS_ARN}},
+        {"ecs": {"cluster": CLUSTER_ARN, "service": ECS_ARN}},
+        {"ecs": {"cluster": CLUSTER_ARN, "service": "orders"}},
         {"visibility_timeout": 60},
         {"stop_timeout": "30s", "service_time_hint": "30s"},
         {"schedule": [{**WINDOW, "min_workers": 60, "max_workers": 80}]},
@@ -129,7 +158,7 @@ def test_the_nearest_settings_that_make_sense_are_taken_without_a_warning(change
         ({"target_wait": "30s", "start_up_hint": "45s"}, "pools.orders.target_wait", "a burst above the capacity"),
         ({"target_wait": "9s"}, "pools.orders.target_wait", "is shorter than tick = 10s"),
         ({"lease_heartbeat": 31, "visibility_timeout": 60}, "pools.orders.lease_heartbeat", "is more than half of"),
-        ({"lease_heartbeat": 31}, "pools.orders.lease_heartbeat", "can't be checked without visibility_timeout"),
+        ({"queue": GONE, "queues": [ARN, "orders"]}, "pools.orders.queues[1]", "may be in the list twice"),
         ({"service_time_hint": "31s"}, "pools.orders.stop_timeout", "scale-in and deployments interrupt handlers"),
         ({"schedule": [WINDOW]}, "pools.orders.schedule[0].name", "changes neither limit"),
         ({".table": GONE}, "table", "what was learned is lost at a restart"),
@@ -162,6 +191,14 @@ def test_table_and_state_dir_together_are_refused_and_one_of_them_is_enough() ->
             two({"ecs": {"cluster": "arn:aws:ecs:eu-west-1:123456789012:cluster/prod", "service": "orders"}}),
             "pools.returns.ecs",
         ),
+        (
+            two(
+                {"ecs": {"cluster": "prod", "service": ECS_ARN}},
+                {"ecs": {"cluster": CLUSTER_ARN, "service": "orders"}},
+                region="eu-west-1",
+            ),
+            "pools.returns.ecs",
+        ),
         (two({"ecs": GONE, "asg": "g"}, {"ecs": GONE, "asg": "g"}), "pools.returns.asg"),
     ],
 )
@@ -192,6 +229,8 @@ def test_two_pools_on_different_services_are_no_fault(tree: Tree) -> None:
     [
         two({"queue": "orders"}),
         two({"queue": URL}, {"queue": ARN}),
+        two({"queue": VPC_URL}, {"queue": ARN}),
+        two({"queue": VPC_URL}, {"queue": URL}),
         two({"queue": GONE, "queues": ["returns", "orders"]}),
     ],
 )

@@ -13,6 +13,8 @@ from tidegate.config import assemble
 from tidegate.config.models import PoolSettings
 from tidegate.core.durations import format_duration
 
+ECS = "arn:aws:ecs:eu-central-1:123456789012"
+
 
 def pool(changes: dict[str, Any]) -> PoolSettings:
     return assemble(changed(changes), {}).settings.pools["orders"]
@@ -169,11 +171,21 @@ def test_a_text_that_can_be_no_queue_is_refused(queue: str) -> None:
         (".region", "Frankfurt", "is no AWS Region"),
         (".table", "my table", "is no DynamoDB table's name or ARN"),
         (".table", "ab", "is no DynamoDB table's name or ARN"),
+        (".table", "arn:aws:sqs:eu-central-1:123456789012:tidegate", "is no DynamoDB table's name or ARN"),
+        (".table", "arn:aws:dynamodb:eu-central-1:123456789012:tidegate", "is no DynamoDB table's name or ARN"),
+        (".table", "arn:aws:dynamodb:eu-central-1:123456789012:table/a/index/b", "is no DynamoDB table's name or ARN"),
         (".state_dir", "", "is empty"),
         (".state_dir", 7, "is not a text"),
         ("asg", "arn:aws:autoscaling:eu-central-1:123456789012:autoScalingGroup:x", "is no Auto Scaling group's name"),
         ("ecs", "prod/orders", "is not a table"),
         ("ecs", {"cluster": "prod", "service": "a\nb"}, "has control characters"),
+        ("ecs", {"cluster": "prod", "service": "prod/orders"}, "is no ECS service's name or ARN"),
+        ("ecs", {"cluster": "prod", "service": f"{ECS}:cluster/prod"}, "is no ECS service's name or ARN"),
+        ("ecs", {"cluster": "prod", "service": f"{ECS}:service/a/b/c"}, "is no ECS service's name or ARN"),
+        ("ecs", {"cluster": "my prod", "service": "orders"}, "is no ECS cluster's name or ARN"),
+        ("ecs", {"cluster": "a" * 256, "service": "orders"}, "is no ECS cluster's name or ARN"),
+        ("ecs", {"cluster": f"{ECS}:service/prod/orders", "service": "orders"}, "is no ECS cluster's name or ARN"),
+        ("ecs", {"cluster": f"{ECS}:cluster/", "service": "orders"}, "is no ECS cluster's name or ARN"),
         ("ramp", 4, "is not a table"),
         ("ramp", {"percent": "4%"}, "is not a number"),
         ("ramp", {"percent": -1}, "is too small"),
@@ -200,6 +212,8 @@ def test_a_value_of_the_wrong_kind_is_named_in_plain_words(setting: str, written
         ("ramp", {"percent": 10_000}),
         (".state_dir", "/" + "a" * 1023),
         (".table", "a" * 255),
+        (".table", "arn:aws:dynamodb:eu-central-1:123456789012:table/" + "a" * 255),
+        ("ecs", {"cluster": "a" * 255, "service": "b" * 255}),
         ("drain_target", "14d"),
         ("visibility_timeout", "12h"),
         ("utilization", 1),

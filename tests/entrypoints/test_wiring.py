@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.aws.moto_cloud import make_service, moto_clients
+from tidegate.aws.clients import AwsClients
+from tidegate.aws.dynamodb import create_table
 from tidegate.config import Settings, load
 from tidegate.controller.observe import queue_metrics
 from tidegate.controller.shadow import ShadowStore
@@ -83,6 +86,41 @@ def test_a_dry_run_gets_a_store_that_keeps_everything_to_itself(settings: Settin
 def test_an_operator_can_not_change_what_only_the_controllers_memory_holds(settings_file: Path) -> None:
     with pytest.raises(ConfigError, match=r"table = None: pool states are kept in the controller's memory.*state_dir"):
         shared_store(in_memory(settings_file))
+
+
+ELSEWHERE = """
+region = "eu-central-1"
+table = "arn:aws:dynamodb:us-east-2:123456789012:table/tidegate"
+
+[pools.mail]
+queue = "mail"
+target_wait = "30s"
+ecs = { cluster = "CLUSTER", service = "SERVICE" }
+max_workers = 10
+"""
+
+
+@pytest.mark.parametrize(
+    ("cluster", "service"),
+    [
+        ("arn:aws:ecs:us-east-2:123456789012:cluster/jobs", "workers"),
+        ("jobs", "arn:aws:ecs:us-east-2:123456789012:service/jobs/workers"),
+    ],
+)
+def test_service_and_table_given_by_arn_are_asked_in_their_own_region(
+    settings_file: Path, monkeypatch: pytest.MonkeyPatch, cluster: str, service: str
+) -> None:
+    settings_file.write_text(ELSEWHERE.replace("CLUSTER", cluster).replace("SERVICE", service))
+    with moto_clients(monkeypatch):
+        there = AwsClients("us-east-2")
+        make_service(there, desired=3)
+        create_table(there.dynamodb(), "tidegate")
+        settings = load(settings_file, {}).settings
+        (pool,) = wire(settings, FakeClock()).pools
+
+        assert pool.sources.capacity.read().desired == 3
+        assert pool.store.save("mail", PoolState(desired=3), 0) == 1
+        assert shared_store(settings).load("mail").version == 1
 
 
 def test_without_a_region_the_line_says_where_to_set_one(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

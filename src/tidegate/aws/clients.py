@@ -86,19 +86,19 @@ class AwsClients:
         client: CloudWatchClient = self._client("cloudwatch", region, METRICS_CONFIG)
         return client
 
-    def ecs(self) -> "ECSClient":
-        """ECS of the default Region."""
-        client: ECSClient = self._client("ecs")
+    def ecs(self, region: str | None = None) -> "ECSClient":
+        """ECS of `region`, or of the default one: a service given by ARN is asked in its own Region."""
+        client: ECSClient = self._client("ecs", region)
         return client
 
     def autoscaling(self) -> "AutoScalingClient":
-        """EC2 Auto Scaling of the default Region."""
+        """EC2 Auto Scaling of the default Region: groups are given by name only."""
         client: AutoScalingClient = self._client("autoscaling")
         return client
 
-    def dynamodb(self) -> "DynamoDBClient":
-        """DynamoDB of the default Region."""
-        client: DynamoDBClient = self._client("dynamodb")
+    def dynamodb(self, region: str | None = None) -> "DynamoDBClient":
+        """DynamoDB of `region`, or of the default one: a table given by ARN is asked in its own Region."""
+        client: DynamoDBClient = self._client("dynamodb", region)
         return client
 
     def _client(self, service: str, region: str | None = None, config: Config = CONFIG) -> Any:

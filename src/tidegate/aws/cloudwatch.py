@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from tidegate.aws.errors import calling
 from tidegate.aws.queues import queue_address
+from tidegate.core.absence import absence_of
 from tidegate.core.model import Absence, Reading
-from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled
+from tidegate.errors import CloudError
 from tidegate.ports import Metric
 
 if TYPE_CHECKING:
@@ -30,12 +31,6 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-m
 """
 
 _MINUTE_S: Final = 60
-_ABSENCES: Final[tuple[tuple[type[CloudError], Absence], ...]] = (
-    (Throttled, Absence.THROTTLED),
-    (Denied, Absence.DENIED),
-    (Gone, Absence.GONE),
-    (Invalid, Absence.INVALID),
-)
 
 
 @dataclass(slots=True)
@@ -72,7 +67,7 @@ class CloudWatchMetrics:
                 readings |= self._read(region, batch, now_s)
             except CloudError as error:
                 failures.append(error)
-                readings |= {metric: Reading(None, now_s, _absence(error), str(error)) for metric in batch}
+                readings |= {metric: Reading(None, now_s, absence_of(error), str(error)) for metric in batch}
         if failures and len(failures) == calls:
             raise failures[0]
         return readings
@@ -145,7 +140,3 @@ def _reading(series: _Series, now_s: float) -> Reading:
     if series.status in ("InternalError", "PartialData"):
         return Reading(None, now_s, Absence.UNREACHABLE, detail)
     return Reading(None, now_s, Absence.MISSING, f"no data in the last {LOOK_BACK_S // _MINUTE_S} minutes")
-
-
-def _absence(error: CloudError) -> Absence:
-    return next((absence for kind, absence in _ABSENCES if isinstance(error, kind)), Absence.UNREACHABLE)

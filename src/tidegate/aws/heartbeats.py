@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Self
 from tidegate.aws.aio import QUICK_CONFIG, open_client, session
 from tidegate.aws.errors import calling
 from tidegate.aws.fleet_items import report_to_item
+from tidegate.core.arns import region_in
 from tidegate.core.model import WorkerReport
 
 if TYPE_CHECKING:
@@ -24,9 +25,12 @@ class DynamoHeartbeats:
 
     @classmethod
     async def connect(cls, table: str, *, region: str | None = None) -> Self:
-        """Asks nothing of AWS yet. Raises Invalid when there is no Region or the endpoint is no URL."""
+        """`table` is a name or an ARN; the Region that an ARN names wins over `region`.
+
+        Asks nothing of AWS yet. Raises Invalid when there is no Region or the endpoint is no URL.
+        """
         async with AsyncExitStack() as stack:
-            client = await open_client(stack, session(), "dynamodb", region, QUICK_CONFIG)
+            client = await open_client(stack, session(), "dynamodb", region_in(table) or region, QUICK_CONFIG)
             return cls(table, client, stack.pop_all())
 
     async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:

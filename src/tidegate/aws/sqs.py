@@ -4,7 +4,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tidegate.aws.errors import calling
-from tidegate.aws.queues import queue_address
+from tidegate.aws.queues import queue_address, url_request
 from tidegate.errors import Gone
 from tidegate.ports import QueueCounts
 
@@ -60,7 +60,6 @@ class SqsQueueReader:
         address = queue_address(queue)
         known = address.url or self._urls.get(queue)
         if known is None:
-            owner = {"QueueOwnerAWSAccountId": address.account} if address.account else {}
             with calling("sqs:GetQueueUrl", queue):
-                known = self._urls[queue] = client.get_queue_url(QueueName=address.name, **owner)["QueueUrl"]
+                known = self._urls[queue] = client.get_queue_url(**url_request(address))["QueueUrl"]
         return known

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
 
 from tidegate.aws.aio import QUICK_CONFIG, open_client, poll_config, session
 from tidegate.aws.errors import calling
-from tidegate.aws.queues import QueueAddress, queue_address
+from tidegate.aws.queues import queue_address, url_request
+from tidegate.core.queues import QueueAddress
 from tidegate.errors import CloudError
 from tidegate.ports import EntryFailure, Received, VisibilityChange
 
@@ -122,9 +123,8 @@ class SqsWorkQueue:
 async def _url(client: "SQSClient", queue: str, address: QueueAddress) -> str:
     if address.url is not None:
         return address.url
-    owner = {"QueueOwnerAWSAccountId": address.account} if address.account else {}
     with calling("sqs:GetQueueUrl", queue):
-        return (await client.get_queue_url(QueueName=address.name, **owner))["QueueUrl"]
+        return (await client.get_queue_url(**url_request(address)))["QueueUrl"]
 
 
 def _received(message: "MessageTypeDef") -> Received:

@@ -1,10 +1,13 @@
 """What one pool's settings mean together. Each check yields what it finds; none needs another to have passed."""
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 from tidegate.config.findings import ABSENT, At, Finding
 from tidegate.config.models import PoolSettings, Settings
+from tidegate.config.resources import Match, cluster_in, cluster_of, queue_of
 from tidegate.core.durations import format_duration
+from tidegate.core.leases import LeaseRisk, lease_risk
 
 __all__ = ["check_pool"]
 
@@ -25,11 +28,19 @@ def _one_kind_of_queue(at: At, pool: PoolSettings, settings: Settings) -> Iterat
         )
     elif pool.queue is not None and pool.queues is not None:
         yield Finding(queue, pool.queue, "is set together with queues", "keep one of the two", (queues,))
+
+
+def _each_queue_once(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    queues = [queue_of(text, settings.region) for text in pool.queues or ()]
     for place, text in enumerate(pool.queues or ()):
-        if text in (pool.queues or ())[:place]:
-            yield Finding(
-                (*queues, place), text, "is in the list twice and would be counted twice", "remove one of them"
-            )
+        matches = {queues[place].match(other) for other in queues[:place]}
+        where = (*at, "queues", place)
+        if Match.YES in matches:
+            problem = "is in the list twice and would be counted twice"
+            yield Finding(where, text, problem, "remove one of them", (("region",),))
+        elif Match.MAYBE in matches:
+            problem = "may be in the list twice (one is written without its Region or account)"
+            yield Finding(where, text, problem, "write both as ARN or URL; remove one if they are one", warning=True)
 
 
 def _one_kind_of_capacity(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
@@ -40,6 +51,18 @@ def _one_kind_of_capacity(at: At, pool: PoolSettings, settings: Settings) -> Ite
     elif pool.ecs is not None and pool.asg is not None:
         fix = "keep one of the two; make a second pool for the other"
         yield Finding(asg, pool.asg, "is set together with ecs", fix, (ecs,))
+
+
+def _service_in_its_cluster(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    said = cluster_in(pool.ecs.service) if pool.ecs else None
+    if pool.ecs is None or said is None:
+        return
+    home = cluster_of(pool.ecs.cluster)
+    if home.match(replace(said, name=said.name or home.name)) is Match.NO:
+        there = f"the cluster {said.name} of " if said.name else ""
+        problem = f"is in {there}{said.region}, account {said.account}, and not in ecs.cluster = {pool.ecs.cluster!r}"
+        fix = "write the service and the cluster that it is in"
+        yield Finding((*at, "ecs", "service"), pool.ecs.service, problem, fix, ((*at, "ecs", "cluster"),))
 
 
 def _minimum_and_maximum(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
@@ -85,15 +108,13 @@ def _lease(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
     if every is None:
         return
     place, among = (*at, "lease_heartbeat"), ((*at, "visibility_timeout"),)
-    if lease is None:
-        fix = "set visibility_timeout to the queue's, or remove lease_heartbeat"
-        yield Finding(place, _text(every), "can't be checked without visibility_timeout", fix, warning=True)
-    elif every >= lease:
-        problem = f"is not shorter than visibility_timeout = {_text(lease)}: leases lapse before they are extended"
-        yield Finding(place, _text(every), problem, f"set it to {_text(lease / 3)} or less", among)
-    elif every > lease / 2:
-        problem = f"is more than half of visibility_timeout = {_text(lease)}: one failed extension loses the lease"
-        yield Finding(place, _text(every), problem, f"set it to {_text(lease / 3)} or less", warning=True)
+    risk = None if lease is None else lease_risk(every, lease)
+    if lease is None or risk is None:
+        return
+    sure = risk is LeaseRisk.LAPSES
+    compared = "not shorter than" if sure else "more than half of"
+    problem = f"is {compared} visibility_timeout = {_text(lease)}: {risk}"
+    yield Finding(place, _text(every), problem, f"set it to {_text(lease / 3)} or less", among, warning=not sure)
 
 
 def _start_up(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
@@ -133,6 +154,8 @@ def _text(seconds: float) -> str:
 
 _CHECKS: tuple[Check, ...] = (
     _one_kind_of_queue,
+    _each_queue_once,
+    _service_in_its_cluster,
     _one_kind_of_capacity,
     _minimum_and_maximum,
     _slots,

@@ -9,8 +9,7 @@ from tidegate.config.checks_schedule import check_schedule
 from tidegate.config.environment import plain_name
 from tidegate.config.findings import ABSENT, Finding
 from tidegate.config.models import PoolSettings, Settings
-from tidegate.config.resources import Match, queue_of, resource_of
-from tidegate.core.durations import format_duration
+from tidegate.config.resources import Match, queue_of, service_of
 
 __all__ = ["check", "check_names"]
 
@@ -59,10 +58,9 @@ def _common(settings: Settings) -> Iterator[Finding]:
 def _same_capacity(one: Named, other: Named, region: str | None) -> Iterator[Finding]:
     (mine, my), (theirs, their) = one, other
     if my.ecs and their.ecs:
-        key, value = "ecs", their.ecs.service
-        pairs = ((my.ecs.cluster, their.ecs.cluster), (my.ecs.service, their.ecs.service))
-        same = all(resource_of(a, region).match(resource_of(b, region)) != Match.NO for a, b in pairs)
-        what = "ECS service"
+        key, value, what = "ecs", their.ecs.service, "ECS service"
+        place, other_place = (service_of(ecs.cluster, ecs.service, region) for ecs in (my.ecs, their.ecs))
+        same = place.match(other_place) != Match.NO
     elif my.asg and their.asg:
         key, value, same, what = "asg", their.asg, my.asg == their.asg, "Auto Scaling group"
     else:

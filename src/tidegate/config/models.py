@@ -11,7 +11,7 @@ from typing import Annotated, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
-from tidegate.config.resources import read_group, read_queue, read_region, read_table
+from tidegate.config.resources import read_cluster, read_group, read_queue, read_region, read_service, read_table
 from tidegate.config.schedule import holds, read_cron, read_zone
 from tidegate.config.values import Chance, Count, Duration, Percent, Text
 from tidegate.core.model import Pool
@@ -29,6 +29,8 @@ Lease = Annotated[float, Duration(at_least_s=1, at_most_s=_VISIBILITY_LIMIT_S)]
 Workers = Annotated[int, Count(at_least=0)]
 OneOrMore = Annotated[int, Count(at_least=1)]
 Queue = Annotated[Text, AfterValidator(read_queue)]
+Cluster = Annotated[Text, AfterValidator(read_cluster)]
+Service = Annotated[Text, AfterValidator(read_service)]
 Group = Annotated[Text, AfterValidator(read_group)]
 Cron = Annotated[Text, AfterValidator(read_cron)]
 Region = Annotated[Text, AfterValidator(read_region)]
@@ -43,8 +45,8 @@ class _Table(BaseModel):
 class EcsService(_Table):
     """The ECS service whose desired count is set."""
 
-    cluster: Text = Field(description="Name or ARN of the ECS cluster.", examples=["prod"])
-    service: Text = Field(description="Name or ARN of the ECS service.", examples=["orders"])
+    cluster: Cluster = Field(description="Name or ARN of the ECS cluster.", examples=["prod"])
+    service: Service = Field(description="Name or ARN of the ECS service.", examples=["orders"])
 
 
 class Ramp(_Table):
@@ -147,13 +149,13 @@ class PoolSettings(_Table):
     visibility_timeout_s: Lease | None = Field(
         None,
         alias="visibility_timeout",
-        description="What the queue's visibility timeout is; only used to check `lease_heartbeat` without asking AWS.",
+        description="The queues' visibility timeout, for checking `lease_heartbeat` without asking AWS.",
         examples=["60s"],
     )
     lease_heartbeat_s: Time | None = Field(
         None,
         alias="lease_heartbeat",
-        description="How often workers without the SDK extend their leases; only checked. The SDK does it by itself.",
+        description="How often workers without the SDK extend leases; only checked, at the start with the queues' own.",
         examples=["20s"],
     )
     schedule: tuple[Window, ...] = Field(
@@ -229,7 +231,7 @@ class Settings(_Table):
     )
     table: Table | None = Field(
         None,
-        description="DynamoDB table of pool states and workers' heartbeats. Without it and `state_dir`: in memory.",
+        description="Name or ARN of the DynamoDB table of states and heartbeats. Without it or `state_dir`: in memory.",
         examples=["tidegate"],
     )
     state_dir: Text | None = Field(

@@ -1,28 +1,34 @@
-"""What a queue, service or group is called: the grammar of names, URLs and ARNs, and whether two of them are one."""
+"""What a queue, service, group or table is called, and whether two such names are one resource."""
 
 import re
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Final
 
 from tidegate.config.values import refuse
+from tidegate.core.arns import Arn, parse_arn
+from tidegate.core.queues import QUEUE_FIX, parse_queue
 
-__all__ = ["Match", "Resource", "queue_of", "read_group", "read_queue", "read_region", "read_table", "resource_of"]
+__all__ = [
+    "Match",
+    "Resource",
+    "cluster_in",
+    "cluster_of",
+    "queue_of",
+    "read_cluster",
+    "read_group",
+    "read_queue",
+    "read_region",
+    "read_service",
+    "read_table",
+    "service_of",
+]
 
-_QUEUE_NAME = re.compile(r"[A-Za-z0-9_-]{1,80}|(?=.{1,80}\Z)[A-Za-z0-9_-]+\.fifo", re.ASCII)
-"""https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html"""
-
-_ARN = re.compile(r"arn:aws[a-z-]*:(?P<service>[a-z]+):(?P<region>[a-z0-9-]+):(?P<account>[0-9]{12}):(?P<rest>\S+)")
-_URL = re.compile(r"https?://(?P<host>[^/\s?#]+)/(?:\S*/)?(?P<name>[^/\s?#]+)")
-_AWS_HOST = re.compile(r"sqs\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?")
-_REGION = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}")
-_TABLE_NAME = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
+_REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}")
+_TABLE: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
 """https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html"""
-_ACCOUNT = re.compile(r"/([0-9]{12})/[^/]+\Z")
-
-_QUEUE_FIX = (
-    'write the queue\'s name ("orders", at most 80 letters, digits, - and _, and .fifo at the end for a FIFO queue), '
-    'its ARN ("arn:aws:sqs:eu-central-1:123456789012:orders") or its URL'
-)
+_ECS: Final = re.compile(r"[A-Za-z0-9_-]{1,255}", re.ASCII)
+"""https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_CreateService.html"""
 
 
 class Match(StrEnum):
@@ -53,14 +59,27 @@ class Resource:
 
 def read_queue(text: str) -> str:
     """The text itself when it is a queue's URL, ARN or legal name; else `refuse`."""
-    arn, url = _ARN.fullmatch(text), _URL.fullmatch(text)
-    name = text
-    if arn and arn["service"] == "sqs":
-        name = arn["rest"]
-    elif url:
-        name = url["name"]
-    if not _QUEUE_NAME.fullmatch(name):
-        raise refuse("is no queue's URL, ARN or name", _QUEUE_FIX)
+    if parse_queue(text) is None:
+        raise refuse("is no queue's URL, ARN or name", QUEUE_FIX)
+    return text
+
+
+def read_cluster(text: str) -> str:
+    """The text itself when it is an ECS cluster's ARN or legal name; else `refuse`."""
+    if not _is_ecs(text, "cluster", parts=1):
+        fix = 'write its name ("prod") or its ARN ("arn:aws:ecs:eu-central-1:123456789012:cluster/prod")'
+        raise refuse("is no ECS cluster's name or ARN", fix)
+    return text
+
+
+def read_service(text: str) -> str:
+    """The text itself when it is an ECS service's ARN, in the old form or the new, or legal name; else `refuse`.
+
+    https://docs.aws.amazon.com/AmazonECS/latest/developerguide/ecs-account-settings.html
+    """
+    if not _is_ecs(text, "service", parts=1) and not _is_ecs(text, "service", parts=2):
+        fix = 'write its name ("orders") or its ARN ("arn:aws:ecs:eu-central-1:123456789012:service/prod/orders")'
+        raise refuse("is no ECS service's name or ARN", fix)
     return text
 
 
@@ -82,24 +101,52 @@ def read_region(text: str) -> str:
 
 def read_table(text: str) -> str:
     """The text itself when it is a DynamoDB table's ARN or legal name; else `refuse`."""
-    if not text.startswith("arn:aws") and not _TABLE_NAME.fullmatch(text):
-        fix = 'write its name ("tidegate": 3 to 255 letters, digits, -, _ and .) or its ARN'
+    arn = parse_arn(text)
+    kind, _, name = arn.resource.partition("/") if arn and arn.service == "dynamodb" else ("table", "", text)
+    if kind != "table" or not _TABLE.fullmatch(name):
+        fix = (
+            'write its name ("tidegate": 3 to 255 letters, digits, -, _ and .) '
+            'or its ARN ("arn:aws:dynamodb:eu-central-1:123456789012:table/tidegate")'
+        )
         raise refuse("is no DynamoDB table's name or ARN", fix)
     return text
 
 
 def queue_of(text: str, region: str | None) -> Resource:
     """Where a queue is; `region` is the settings' own, which a bare name is looked up in."""
-    if arn := _ARN.fullmatch(text):
-        return Resource(arn["rest"], arn["region"], arn["account"])
-    if url := _URL.fullmatch(text):
-        host, account = _AWS_HOST.fullmatch(url["host"]), _ACCOUNT.search(text)
-        return Resource(url["name"], host["region"] if host else None, account[1] if account else None)
-    return Resource(text, region)
+    address = parse_queue(text)
+    if address is None:
+        return Resource(text)
+    where = address.region if address.region or address.url else region
+    return Resource(address.name, where, address.account)
 
 
-def resource_of(text: str, region: str | None) -> Resource:
-    """An ECS cluster or service by name or ARN (arn:…:cluster/NAME, arn:…:service/CLUSTER/NAME)."""
-    if arn := _ARN.fullmatch(text):
-        return Resource(arn["rest"].rsplit("/", 1)[-1], arn["region"], arn["account"])
-    return Resource(text, region)
+def cluster_of(text: str) -> Resource:
+    """What the notation says of an ECS cluster by itself (arn:…:cluster/NAME, or a bare name)."""
+    arn = parse_arn(text)
+    return Resource(arn.resource.rpartition("/")[2], arn.region, arn.account) if arn else Resource(text)
+
+
+def cluster_in(service: str) -> Resource | None:
+    """What a service's ARN says of its cluster; the name is "" in ARNs of the old form; None for a bare name."""
+    arn = parse_arn(service)
+    if arn is None:
+        return None
+    _, *clusters, _ = arn.resource.split("/")
+    return Resource("".join(clusters), arn.region, arn.account)
+
+
+def service_of(cluster: str, service: str, region: str | None) -> Resource:
+    """Where an ECS service is, named "CLUSTER/SERVICE"; what neither ARN says is in the settings' `region`."""
+    home, said = cluster_of(cluster), cluster_in(service) or Resource("", region)
+    name = f"{home.name}/{service.rpartition('/')[2]}"
+    return Resource(name, home.region or said.region, home.account or said.account)
+
+
+def _is_ecs(text: str, kind: str, parts: int) -> bool:
+    """A bare name, or the ARN of such a resource with this many names behind its kind."""
+    arn: Arn | None = parse_arn(text)
+    if arn is None:
+        return bool(_ECS.fullmatch(text))
+    found, *names = arn.resource.split("/")
+    return (arn.service, found, len(names)) == ("ecs", kind, parts) and all(map(_ECS.fullmatch, names))

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tidegate.controller.observe import absence_of
+from tidegate.core.absence import absence_of
 from tidegate.core.model import Reading
 from tidegate.errors import TidegateError
 from tidegate.ports import Metric, MetricsReader

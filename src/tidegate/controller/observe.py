@@ -3,22 +3,14 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from tidegate.core.absence import absence_of
 from tidegate.core.model import Absence, Fleet, Observation, Pool, QueueObservation, Reading
-from tidegate.errors import Denied, Gone, Invalid, StateUnreadable, Throttled, TidegateError, Unreachable
+from tidegate.errors import TidegateError
 from tidegate.ports import CapacityTarget, Clock, FleetReader, Metric, QueueCounts, QueueReader
 
-__all__ = ["PoolSources", "absence_of", "age_metric", "deleted_metric", "observe", "queue_metrics", "sent_metric"]
+__all__ = ["PoolSources", "age_metric", "deleted_metric", "observe", "queue_metrics", "sent_metric"]
 
 _MINUTE_S = 60.0
-
-_ABSENCES: tuple[tuple[type[TidegateError], Absence], ...] = (
-    (Throttled, Absence.THROTTLED),
-    (Denied, Absence.DENIED),
-    (Gone, Absence.GONE),
-    (Invalid, Absence.INVALID),
-    (Unreachable, Absence.UNREACHABLE),
-    (StateUnreadable, Absence.INVALID),
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +43,6 @@ def deleted_metric(queue: str) -> Metric:
 def queue_metrics(queue: str) -> tuple[Metric, ...]:
     """All that an observation wants from CloudWatch about one queue."""
     return age_metric(queue), sent_metric(queue), deleted_metric(queue)
-
-
-def absence_of(error: TidegateError) -> Absence:
-    """The reason that a failed read leaves in its readings."""
-    return next((absence for kind, absence in _ABSENCES if isinstance(error, kind)), Absence.UNREACHABLE)
 
 
 def observe(sources: PoolSources, readings: Mapping[Metric, Reading], clock: Clock) -> Observation:

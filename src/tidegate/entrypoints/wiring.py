@@ -14,6 +14,7 @@ from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import PoolSources, queue_metrics
 from tidegate.controller.shadow import ShadowStore
 from tidegate.controller.tick import PoolTick
+from tidegate.core.arns import region_in
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import CapacityTarget, Clock, FleetReader, StateStore
 from tidegate.stores.file import FileStore
@@ -64,7 +65,7 @@ def shared_store(settings: Settings) -> StateStore:
 
 def _shared(settings: Settings, clients: AwsClients) -> DynamoFleetTable | FileStore | None:
     if settings.table is not None:
-        return DynamoFleetTable(clients.dynamodb(), settings.table)
+        return DynamoFleetTable(clients.dynamodb(region_in(settings.table)), settings.table)
     return None if settings.state_dir is None else FileStore(Path(settings.state_dir))
 
 
@@ -83,7 +84,8 @@ def _sources(
 
 def _capacity(pool: PoolSettings, clients: AwsClients, clock: Clock) -> CapacityTarget:
     if pool.ecs is not None:
-        return EcsService(clients.ecs(), pool.ecs.cluster, pool.ecs.service, clock.now)
+        cluster, service = pool.ecs.cluster, pool.ecs.service
+        return EcsService(clients.ecs(region_in(cluster, service)), cluster, service, clock.now)
     if pool.asg is not None:
         return AutoScalingGroup(clients.autoscaling(), pool.asg, clock.now)
     # `load` refuses such a file; this is for settings that were made otherwise.
