@@ -6,11 +6,13 @@ Each demo here is short; `make soak` runs the long ones.
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -149,22 +151,61 @@ def test_a_wrong_option_is_one_clear_line_and_exit_code_2(args: tuple[str, ...],
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+class Told(NamedTuple):
+    """What `tidegate demo --json` left behind."""
+
+    code: int
+    out: str
+    err: str
+    verdict: dict[str, Any]
+    files: list[str]
+
+
+@pytest.fixture(scope="module")
+def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
+    """One short demo for several tests, from a shell that is set up for everything but a demo."""
+    home = tmp_path_factory.mktemp("demo")
+    of_the_shell = {
+        "AWS_PROFILE": "of-another-machine",
+        "AWS_DEFAULTS_MODE": "unheard-of",
+        "AWS_ENDPOINT_URL": "https://sqs.eu-west-1.amazonaws.com",
+        "ECS_CONTAINER_STOP_TIMEOUT": "1ms",
+        "TIDEGATE_POOLS__ORDERS__MAX_WORKERS": "1",
+        "TIDEGATE_WORKER_STATE_DIR": "elsewhere",
+        "TIDEGATE_WORKER_SLOTS": "none",
+    }
+    with socket.socket() as refuses:
+        refuses.bind(("127.0.0.1", 0))
+        proxy = f"http://127.0.0.1:{refuses.getsockname()[1]}"
+        direct = {name: value for name, value in os.environ.items() if name.lower() != "no_proxy"}
+        done = subprocess.run(
+            [*TIDEGATE, "demo", "--headless", "--for", "3s", "--start-up", "500ms", "--json", "out.json"],
+            cwd=home,
+            env={**direct, **of_the_shell, "HTTP_PROXY": proxy, "http_proxy": proxy},
+            capture_output=True,
+            text=True,
+            timeout=90,
+        )
+    files = sorted(path.name for path in home.iterdir())
+    verdict = json.loads((home / "out.json").read_text()) if "out.json" in files else {}
+    return Told(done.returncode, done.stdout, done.stderr, verdict, files)
+
+
+def test_a_shell_with_a_proxy_an_account_and_settings_for_others_changes_nothing_in_a_demo(told: Told) -> None:
+    assert (told.code, told.err) == (0, "")
+    assert (told.verdict["lost"], told.verdict["errors"]) == (0, 0)
+    assert told.verdict["completed"] == told.verdict["sent"] > 0
+    assert told.files == ["out.json"]
+
+
 KEYS = [
     *("sent", "completed", "lost", "duplicates", "interrupted", "late_share", "wait_p50_s", "wait_p99_s"),
     *("worker_seconds", "peak_workers", "final_workers", "scale_outs", "scale_ins", "decisions", "errors"),
 ]
 
 
-def test_the_json_verdict_has_its_keys_and_the_terminal_table_too(tmp_path: Path) -> None:
-    path = tmp_path / "out.json"
-    done = subprocess.run(
-        [*TIDEGATE, "demo", "--headless", "--for", "3s", "--start-up", "500ms", "--json", str(path)],
-        capture_output=True,
-        text=True,
-        timeout=90,
-    )
-    assert (done.returncode, done.stderr) == (0, "")
-    verdict = json.loads(path.read_text())
-    assert set(KEYS) <= set(verdict)
-    assert all(key in done.stdout for key in KEYS)
-    assert "nothing lost, nobody interrupted" in done.stdout
+def test_the_json_verdict_has_its_keys_and_the_terminal_table_too(told: Told) -> None:
+    assert (told.code, told.err) == (0, "")
+    assert set(KEYS) <= set(told.verdict)
+    assert all(key in told.out for key in KEYS)
+    assert "nothing lost, nobody interrupted" in told.out

@@ -1,5 +1,6 @@
 """Children end with their parent, and run what they were given as if started by themselves."""
 
+import contextlib
 import json
 import os
 import signal
@@ -11,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tidegate.sandbox.launch import Launcher, Program
+from tidegate.sandbox.launch import Launcher, Program, sealed
 
 pytestmark = pytest.mark.integration
 
@@ -134,16 +135,69 @@ def test_an_entry_point_and_a_module_run_as_their_commands_would(
     assert report["argv"] == (argv or [str(package / "points.py"), "x"])
 
 
-def test_real_credentials_of_the_shell_never_reach_a_child(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "of a real account")
-    monkeypatch.setenv("AWS_PROFILE", "production")
-    monkeypatch.setenv("OTHER", "kept")
-    program = Program(script(tmp_path, "report", REPORT), env={"AWS_REGION": "eu-west-1", "LEVEL": "program"})
-    report = report_of(program, tmp_path, {"LEVEL": "worker"})
-    env = report["env"]
-    assert isinstance(env, dict)
-    assert {name: value for name, value in env.items() if name.startswith("AWS_")} == {"AWS_REGION": "eu-west-1"}
-    assert (env["OTHER"], env["LEVEL"]) == ("kept", "worker")
+def environment_of(program: Program, directory: Path, env: dict[str, str] | None = None) -> dict[str, str]:
+    given = report_of(program, directory, env)["env"]
+    assert isinstance(given, dict)
+    return given
+
+
+def test_accounts_endpoints_and_settings_of_the_shell_never_reach_a_child_but_the_callers_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of_the_shell = {
+        "AWS_SECRET_ACCESS_KEY": "of a real account",
+        "AWS_PROFILE": "production",
+        "BOTO_CONFIG": "boto.cfg",
+        "ECS_CONTAINER_STOP_TIMEOUT": "2s",
+        "ECS_AGENT_URI": "http://169.254.170.2/api/real",
+        "TIDEGATE_POOLS__ORDERS__MAX_WORKERS": "7",
+        "TIDEGATE_WORKER_STATE_DIR": "elsewhere",
+        "TIDEGATE_CONFIG": "production.toml",
+    }
+    for name, value in {**of_the_shell, "OTHER": "kept"}.items():
+        monkeypatch.setenv(name, value)
+    own = {"AWS_REGION": "eu-west-1", "TIDEGATE_DEMO_JOURNAL": "here", "LEVEL": "program"}
+    program = Program(script(tmp_path, "report", REPORT), env=own)
+    env = environment_of(program, tmp_path, {"LEVEL": "worker", "ECS_AGENT_URI": "http://127.0.0.1:1/api/w1"})
+    assert env.keys() & of_the_shell.keys() == {"ECS_AGENT_URI"}
+    assert (env["ECS_AGENT_URI"], env["AWS_REGION"]) == ("http://127.0.0.1:1/api/w1", "eu-west-1")
+    assert (env["TIDEGATE_DEMO_JOURNAL"], env["LEVEL"], env["OTHER"]) == ("here", "worker", "kept")
+
+
+def test_a_sealed_process_has_the_environment_of_its_children_and_gets_its_own_back() -> None:
+    of_the_shell = {"AWS_PROFILE": "production", "TIDEGATE_CONFIG": "production.toml", "OTHER": "kept", "NO_PROXY": "a"}
+    environ = dict(of_the_shell)
+    with contextlib.suppress(KeyError), sealed(environ):
+        within = dict(environ)
+        raise KeyError  # what goes wrong within leaves it no other way
+    assert within == {
+        "OTHER": "kept",
+        "NO_PROXY": "a,127.0.0.1",
+        "no_proxy": "127.0.0.1",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    }
+    assert environ == of_the_shell
+
+
+@pytest.mark.parametrize(
+    ("of_the_shell", "upper", "lower"),
+    [
+        ({}, "127.0.0.1", "127.0.0.1"),
+        ({"NO_PROXY": "intra.net"}, "intra.net,127.0.0.1", "127.0.0.1"),
+        ({"NO_PROXY": "", "no_proxy": "*"}, "127.0.0.1", "*"),
+        ({"NO_PROXY": "a.net", "no_proxy": "b.net,.c"}, "a.net,127.0.0.1", "b.net,.c,127.0.0.1"),
+    ],
+)
+def test_no_proxy_stands_between_a_child_and_this_machine_and_the_shells_exceptions_stay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, of_the_shell: dict[str, str], upper: str, lower: str
+) -> None:
+    for name in ("NO_PROXY", "no_proxy"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HTTP_PROXY": "http://proxy:3128", **of_the_shell}.items():
+        monkeypatch.setenv(name, value)
+    env = environment_of(Program(script(tmp_path, "report", REPORT)), tmp_path)
+    assert (env["NO_PROXY"], env["no_proxy"], env["HTTP_PROXY"]) == (upper, lower, "http://proxy:3128")
 
 
 def test_a_child_has_its_own_session_so_that_ctrl_c_reaches_the_parent_only(tmp_path: Path) -> None:

@@ -1,8 +1,11 @@
 """Clients of a stand-in for AWS at a known address, and what the sandbox asks of it through the real API."""
 
+import os
 from collections.abc import Sequence
 
 import boto3
+import botocore.session
+from botocore.config import Config
 
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.errors import calling
@@ -16,12 +19,27 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMe
 
 
 def stand_in_clients(endpoint_url: str, region: str) -> AwsClients:
-    """Clients with made-up keys and one endpoint for all services, whatever profile and variables are set here.
+    """Clients with made-up keys and one endpoint for all services, whatever profile, variables and proxy are set here.
 
     Credentials of a real account are neither read nor sent.
     """
-    keys = boto3.Session(aws_access_key_id="sandbox", aws_secret_access_key="sandbox", region_name=region)  # noqa: S106
+    keys = boto3.Session(
+        aws_access_key_id="sandbox",
+        aws_secret_access_key="sandbox",  # noqa: S106
+        region_name=region,
+        botocore_session=_sealed_session(),
+    )
     return AwsClients(region=region, endpoint_url=endpoint_url, session=keys)
+
+
+def _sealed_session() -> botocore.session.Session:
+    """Nothing but botocore's own defaults: no variable, no file, no proxy."""
+    known = botocore.session.Session.SESSION_VARIABLES
+    sealed = {name: (None, None, default, convert) for name, (_, _, default, convert) in known.items()}
+    sealed |= dict.fromkeys(("config_file", "credentials_file"), (None, None, os.devnull, None))
+    session = botocore.session.Session(session_vars=sealed)
+    session.set_default_client_config(Config(proxies={}))
+    return session
 
 
 def create_queues(clients: AwsClients, name: str, visibility_s: int, max_receives: int) -> str:

@@ -183,8 +183,10 @@ def demo(context: typer.Context) -> None:
     try:
         from tidegate.entrypoints.clock import SystemClock
         from tidegate.sandbox.demo.command import main as run_demo
+        from tidegate.sandbox.launch import sealed
 
-        code = run_demo(context.args, SystemClock())  # it imports most of the sandbox once its options are right
+        with sealed(os.environ):
+            code = run_demo(context.args, SystemClock())  # it imports most of the sandbox once its options are right
     except ModuleNotFoundError as missing:
         package = (missing.name or "").partition(".")[0]
         if package in ("", "tidegate"):
