@@ -257,6 +257,13 @@ def test_status_says_who_holds_each_pool_and_what_was_asked_for(settings_file: P
     assert mail == "mail: run by the controller; last asked for 3"
 
 
+def test_status_makes_no_file_and_no_directory(settings_file: Path) -> None:
+    result = tidegate("status")
+
+    assert result.exit_code == 0
+    assert list(settings_file.parent.iterdir()) == [settings_file]
+
+
 def test_an_override_that_has_run_out_holds_nothing_any_more(settings_file: Path, store: FileStore) -> None:
     store.save("orders", PoolState(override=Override(OverrideKind.FREEZE, "ann@desk", since_s=0.0, until_s=60.0)), 0)
 

@@ -152,6 +152,14 @@ def test_once_decides_and_a_second_run_knows_what_the_first_asked_for(place: Pla
     assert out == f"orders: run by the controller; last asked for {asked_for}\n"
 
 
+def test_a_dry_run_makes_no_file_and_no_directory(place: Place) -> None:
+    code, out, err = place.tidegate("once", "--dry-run", "--json")
+
+    assert (code, err) == (0, [])
+    assert json.loads(out)["wrote"] is False
+    assert list(place.directory.iterdir()) == [place.file]
+
+
 @pytest.mark.parametrize("command", ["run", "once"])
 def test_a_wrong_setting_is_one_line_with_setting_value_and_fix(place: Place, command: str) -> None:
     place.file.write_text(SETTINGS.replace("max_workers = 10", "max_workers = 0"))

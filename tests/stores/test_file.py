@@ -5,6 +5,7 @@ import fcntl
 import multiprocessing
 import subprocess
 import sys
+from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
@@ -58,8 +59,9 @@ async def test_a_writer_that_died_half_way_leaves_what_was_there(tmp_path: Path,
     (tmp_path / "mail.pool" / "workers" / "i-1.json.new").write_text('{"expi')
     assert store.load("mail") == StoredState(PoolState(desired=3), 1)
     assert store.workers("mail", 0.0) == (report("i-1"),)
-    assert reports_of(tmp_path) == {"i-1.json"}
     assert store.save("mail", PoolState(desired=4), 1) == 2
+    await store.put("mail", report("i-2"), 1000.0)
+    assert reports_of(tmp_path) == {"i-1.json", "i-2.json"}
 
 
 def test_a_save_that_fails_before_the_last_step_changes_nothing(
@@ -77,11 +79,59 @@ def test_a_save_that_fails_before_the_last_step_changes_nothing(
     assert store.load("mail") == StoredState(PoolState(desired=3), 1)
 
 
-async def test_expired_reports_are_removed_from_the_disk(tmp_path: Path, store: FileStore) -> None:
+async def test_what_has_expired_is_removed_from_the_disk_by_the_next_report(tmp_path: Path, store: FileStore) -> None:
+    for worker, expires_at_s in [("i-1", 899.0), ("i-2", 900.0), ("i-3", 901.0)]:
+        await store.put("mail", report(worker), expires_at_s)
+    (tmp_path / "mail.pool" / "workers" / "damaged.json").write_text("{")
+
+    await store.put("mail", report("i-4"), 1000.0)
+
+    assert reports_of(tmp_path) == {"i-3.json", "i-4.json", "damaged.json"}
+
+
+def files_in(directory: Path) -> dict[str, float]:
+    """Every file and directory with the time of its last change."""
+    return {str(path): path.stat().st_mtime_ns for path in [directory, *directory.rglob("*")]}
+
+
+def test_reading_what_was_never_written_makes_nothing(tmp_path: Path) -> None:
+    store = FileStore(tmp_path / "state")
+    assert store.load("mail") == StoredState()
+    assert store.workers("mail", 0.0) == ()
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_reading_changes_nothing_not_even_what_has_expired(tmp_path: Path, store: FileStore) -> None:
+    store.save("mail", PoolState(), 0)
     await store.put("mail", report("i-1"), 1000.0)
-    await store.put("mail", report("i-2"), 1010.0)
-    store.workers("mail", 1005.0)
-    assert reports_of(tmp_path) == {"i-2.json"}
+    (tmp_path / "mail.pool" / "workers" / "i-2.json.new").write_text("{")
+    before = files_in(tmp_path)
+    assert store.load("mail").version == 1
+    assert store.workers("mail", 2000.0) == ()
+    assert files_in(tmp_path) == before
+
+
+async def test_reading_waits_for_nobody_who_writes(tmp_path: Path, store: FileStore) -> None:
+    await store.put("mail", report("i-1"), 1000.0)
+    with (tmp_path / "mail.pool" / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        assert store.load("mail") == StoredState()
+        assert store.workers("mail", 0.0) == (report("i-1"),)
+
+
+async def test_a_report_that_is_removed_while_it_is_looked_for_is_no_fault(
+    tmp_path: Path, store: FileStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await store.put("mail", report("i-1"), 1000.0)
+    await store.put("mail", report("i-2"), 1000.0)
+    read = Path.read_bytes
+
+    def removing(path: Path) -> bytes:
+        path.with_name("i-2.json").unlink(missing_ok=True)
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", removing)
+    assert store.workers("mail", 0.0) == (report("i-1"),)
 
 
 async def test_files_of_others_are_let_be(tmp_path: Path, store: FileStore) -> None:
@@ -137,12 +187,26 @@ def test_a_directory_that_can_not_be_is_said_with_its_path(tmp_path: Path) -> No
         FileStore(tmp_path / "file").load("mail")
 
 
-def test_a_directory_that_may_not_be_used_is_denied(store: FileStore, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(
+    ("target", "name", "use"),
+    [
+        (fcntl, "flock", lambda store: store.save("mail", PoolState(), 0)),
+        (Path, "read_bytes", lambda store: store.load("mail")),
+        (Path, "iterdir", lambda store: store.workers("mail", 0.0)),
+    ],
+)
+def test_a_directory_that_may_not_be_used_is_denied(
+    store: FileStore,
+    monkeypatch: pytest.MonkeyPatch,
+    target: object,
+    name: str,
+    use: Callable[[FileStore], object],
+) -> None:
     """Patched, because root, as whom tests in containers run, may use every directory."""
 
     def refuse(*_: object) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(fcntl, "flock", refuse)
-    with pytest.raises(Denied, match="let the user that tidegate runs as write there"):
-        store.load("mail")
+    monkeypatch.setattr(target, name, refuse)
+    with pytest.raises(Denied, match="let the user that tidegate runs as use it"):
+        use(store)

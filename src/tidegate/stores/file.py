@@ -4,10 +4,11 @@
 
     DIRECTORY/<pool>.pool/state.json             {"version": 7, "state": {…PoolState…}}
     DIRECTORY/<pool>.pool/workers/<id>.json      {"expires_at_s": 1700000030.0, "report": {…WorkerReport…}}
-    DIRECTORY/<pool>.pool/lock                   held (flock) while anything in the pool's directory is read or changed
+    DIRECTORY/<pool>.pool/lock                   held (flock) while anything in the pool's directory is changed
 
-Names are percent-encoded: a worker's id may be an ARN. A file is written beside its place and moved into it, so that a
-writer that dies in the middle leaves the old one whole.
+Names are percent-encoded: a worker's id may be an ARN. A file is written beside its place and moved into it: a writer
+that dies in the middle leaves the old one whole, and a reader always finds a whole one. So reading needs no lock and
+changes nothing, not even a directory that is not there yet: a dry run may look, and so may a user who may not write.
 """
 
 import asyncio
@@ -15,7 +16,7 @@ import fcntl
 import json
 import os
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
@@ -45,7 +46,8 @@ class FileStore:
 
     def load(self, pool: str) -> StoredState:
         """Raises StateUnreadable when the file is damaged or of another schema."""
-        with self._locked(pool) as place:
+        place = self._place(pool)
+        with _using(place):
             return _load(pool, place)
 
     def save(self, pool: str, state: PoolState, expected_version: int) -> int:
@@ -58,13 +60,17 @@ class FileStore:
         return version
 
     def workers(self, pool: str, now_s: float) -> tuple[WorkerReport, ...]:
-        """In the order of their ids; expired reports are left out and their files removed. Raises StateUnreadable."""
-        with self._locked(pool) as place:
-            live = [one for path in (place / "workers").iterdir() if (one := _live_report(pool, path, now_s))]
+        """In the order of their ids; expired reports are left out. Raises StateUnreadable."""
+        place = self._place(pool)
+        with _using(place):
+            live = [one for path in _reports(place) if (one := _live_report(pool, path, now_s))]
         return tuple(sorted(live, key=lambda report: report.worker_id))
 
     async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
-        """The worker's newest report replaces the one before. Runs in a thread: the loop keeps leases meanwhile."""
+        """The worker's newest report replaces the one before, and what had expired when it was made is removed.
+
+        Runs in a thread: the loop keeps leases meanwhile.
+        """
         await asyncio.to_thread(self._put, pool, report, expires_at_s)
 
     async def close(self) -> None:
@@ -75,20 +81,30 @@ class FileStore:
         with self._locked(pool) as place:
             # A heartbeat that a power cut takes away is stale by then, so it need not be on the disk.
             _replace(place / "workers" / f"{_file_name(report.worker_id)}.json", text, durable=False)
+            _remove_expired(place, report.reported_at_s)
+
+    def _place(self, pool: str) -> Path:
+        return self._directory / f"{_file_name(pool)}.pool"
 
     @contextmanager
     def _locked(self, pool: str) -> Iterator[Path]:
-        place = self._directory / f"{_file_name(pool)}.pool"
-        try:
+        place = self._place(pool)
+        with _using(place):
             (place / "workers").mkdir(parents=True, exist_ok=True)
             with (place / "lock").open("a") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)  # released when the file closes
                 yield place
-        except PermissionError as error:
-            fix = "let the user that tidegate runs as write there, or choose another directory"
-            raise Denied("file:access", str(place), str(error), fix) from error
-        except OSError as error:
-            raise Unreachable("file:access", str(place), str(error), "check the directory and its disk") from error
+
+
+@contextmanager
+def _using(place: Path) -> Iterator[None]:
+    try:
+        yield
+    except PermissionError as error:
+        fix = "let the user that tidegate runs as use it, or choose another directory"
+        raise Denied("file:access", str(place), str(error), fix) from error
+    except OSError as error:
+        raise Unreachable("file:access", str(place), str(error), "check the directory and its disk") from error
 
 
 def _load(pool: str, place: Path) -> StoredState:
@@ -106,18 +122,35 @@ def _load_version(pool: str, place: Path) -> int:
     return 0 if data is None else _field(what, data, "version", int)
 
 
+def _reports(place: Path, ending: str = ".json") -> list[Path]:
+    """The report files, none when no worker has ever reported; whatever else is in the directory is not ours.
+
+    Not by `Path.glob`, which takes a directory that may not be read for an empty one.
+    """
+    try:
+        return [path for path in (place / "workers").iterdir() if path.name.endswith(ending)]
+    except FileNotFoundError:
+        return []
+
+
 def _live_report(pool: str, path: Path, now_s: float) -> WorkerReport | None:
-    if path.name.endswith(_HALF_WRITTEN):
-        path.unlink()  # nobody is writing it: we hold the lock
-        return None
-    if path.suffix != ".json":
-        return None  # not ours
+    """None when it has expired, or was removed since the directory was listed."""
     what = f"report {path.name} in pool {pool}"
-    data = _read(what, path) or {}
-    if _field(what, data, "expires_at_s", float) <= now_s:
-        path.unlink()
+    data = _read(what, path)
+    if data is None or _field(what, data, "expires_at_s", float) <= now_s:
         return None
     return _decode(what, WorkerReport, _field(what, data, "report", dict))
+
+
+def _remove_expired(place: Path, now_s: float) -> None:
+    """With the lock held, hence nobody is writing what is half written. What can't be read is for readers to say."""
+    for half_written in _reports(place, _HALF_WRITTEN):
+        half_written.unlink()
+    for path in _reports(place):
+        with suppress(StateUnreadable):
+            data = _read(path.name, path) or {}
+            if _field(path.name, data, "expires_at_s", float) <= now_s:
+                path.unlink()
 
 
 def _read(what: str, path: Path) -> dict[str, Any] | None:
