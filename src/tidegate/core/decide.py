@@ -8,11 +8,14 @@ import math
 from dataclasses import dataclass, field, replace
 
 from tidegate.core import estimate, guardrails
+from tidegate.core.adapt import learn_lean, learn_surge
 from tidegate.core.ceiling import Ceiling, ceiling
+from tidegate.core.committed import commit
 from tidegate.core.explain import sentence, sentence_without_need
 from tidegate.core.guardrails import Limit
 from tidegate.core.model import Action, Decision, Observation, Pool, PoolState, Reason, Scalar, Step
 from tidegate.core.need import Load, need
+from tidegate.core.wait import hold_the_wait
 from tidegate.core.overrides import describe, in_force
 from tidegate.core.signals import Freshness, Signals, read_signals
 
@@ -68,7 +71,7 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
 
 def _watch(pool: Pool, state: PoolState, seen: Observation) -> PoolState:
     """Let overrides run out, notice a gap in the ticks, and remember that workers report."""
-    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, pool.hold_s)
+    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, estimate.hold_s(pool, state))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     return replace(
         state,
@@ -83,7 +86,7 @@ def _limited(
 ) -> tuple[Decision, PoolState]:
     """From the need (or from what is there, where none can be reckoned) to the count to ask for."""
     seen, current, wanted = trail.seen, trail.seen.capacity.desired, trail.workers
-    needs = guardrails.remember_need(state.needs, seen.now_s, wanted, trail.pool.hold_s)
+    needs = guardrails.remember_need(state.needs, seen.now_s, wanted, estimate.hold_s(trail.pool, state))
     state = replace(state, needs=needs, ticked_at_s=seen.now_s)
     _limit(trail, state, signals, limit, load)
     reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
@@ -105,11 +108,11 @@ def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, lo
     missing signals and running handlers. Its words stay whatever comes after it.
     """
     pool, seen, current = trail.pool, trail.seen, trail.seen.capacity.desired
-    override = state.override
+    override, hold_s = state.override, estimate.hold_s(pool, state)
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit))
     trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
-    trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, pool))
+    trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, hold_s))
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     if override is None:
@@ -127,7 +130,8 @@ def _blind(trail: _Trail, signals: Signals) -> None:
 
 
 def _size(trail: _Trail, load: Load, limit: Ceiling) -> int:
-    wanted, step = need(trail.pool, load, limit.workers)
+    plain = trail.pool.policy == "littles-law" or trail.pool.utilization is not None
+    wanted, step = need(trail.pool, load, limit.workers) if plain else hold_the_wait(trail.pool, load, limit.workers)
     trail.steps.extend((_estimate_step(load), step))
     return wanted
 
@@ -145,20 +149,28 @@ def _estimate(
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     known = estimate.learn_service_time(state.service_time, signals.fleet, elapsed_s)
     state = replace(estimate.learn_start_up(state, seen.capacity, seen.fleet), service_time=known)
+    state = replace(state, lean=learn_lean(pool, state.lean, signals, elapsed_s))
     measured = estimate.service_time(pool, known, signals)
     mean_s = measured[0].value if measured else 0.0
     samples = estimate.extend_samples(pool, state.samples, seen.now_s, signals, mean_s)
     state = replace(state, samples=samples)
     if measured is None:
         return state, None
+    start_up = estimate.start_up_s(pool, state)
+    arrivals = estimate.arrivals_per_s(pool, samples, signals, mean_s)
+    state = replace(state, surge=learn_surge(state, pool, start_up.value, elapsed_s))
     return state, Load(
-        arrivals=estimate.arrivals_per_s(pool, samples, signals, mean_s),
-        waiting=signals.waiting,
+        arrivals=arrivals,
+        waiting=estimate.waiting(samples, arrivals, signals, pool),
         head_age=estimate.head_age_s(samples, signals),
         service_time=measured[0],
         variation=measured[1],
-        start_up=estimate.start_up_s(pool, state),
+        start_up=start_up,
         slots_per_worker=slots_per_worker,
+        committed=commit(state, seen, signals, start_up.value),
+        lean=state.lean,
+        surge=state.surge,
+        fifo=all(queue.queue.endswith(".fifo") for queue in seen.queues),
     )
 
 

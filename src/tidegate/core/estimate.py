@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from tidegate.core.fleet import FleetSignals, digest, known_workers
 from tidegate.core.model import Capacity, Fleet, Pool, PoolState, Sample, ServiceTime
@@ -11,18 +12,29 @@ from tidegate.core.signals import Freshness, Signals
 __all__ = [
     "Estimate",
     "arrivals_per_s",
+    "count_noise",
     "extend_samples",
     "head_age_s",
+    "hold_s",
     "learn_service_time",
     "learn_start_up",
     "long_window_s",
     "record_change",
     "service_time",
+    "slope_per_s",
     "start_up_s",
+    "waiting",
 ]
 
-HISTORY_S = 300.0
-"""Arrivals remembered, or the target wait where that is longer: what the head age can be read off."""
+HISTORY_S = 600.0
+"""Arrivals remembered, or the target wait where that is longer: what the head age can be read off, and the surges."""
+
+SLOW_WINDOW_S = 300.0
+NOISE_FROM = 6
+"""Increments below which their spread says nothing of the counts' error."""
+
+HOLD_UNMEASURED_S = 120.0
+HOLD_LEAST_TICKS = 3
 
 LONG_WINDOW_S = 60.0
 LONGEST_WINDOW_S = 600.0
@@ -62,7 +74,7 @@ def extend_samples(
 ) -> tuple[Sample, ...]:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
 
-    What left is what workers completed, each message once, or CloudWatch's deletions where no worker reports. Single
+    What left is what workers started, each start once, or CloudWatch's deletions where no worker reports. Single
     steps may be negative (counts are approximate and late); the sum evens out, so nothing is clamped here.
     """
     if signals.counts is not Freshness.FRESH:
@@ -74,16 +86,21 @@ def extend_samples(
     last = samples[-1]
     if now_s <= last.at_s:
         return tuple(samples)
-    arrived = last.arrived + signals.in_hand - last.in_hand + _departures(signals, now_s - last.at_s)
+    arrived = last.arrived + _arrived_since(last, signals, now_s)
     sample = Sample(now_s, arrived, signals.waiting, signals.in_hand)
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
     return (*_thinned(samples, now_s, long_window_s(pool, mean_s, heartbeat_s), pool), sample)
 
 
-def _departures(signals: Signals, elapsed_s: float) -> float:
+def _arrived_since(last: Sample, signals: Signals, now_s: float) -> float:
+    """What waits more now, and what workers have started since: their own count, which is exact.
+
+    What is in flight is then not needed, and its error stays out. A message that comes back after a failure has arrived
+    once more: it is work once more. Without reports: what is there more now, and what CloudWatch saw deleted.
+    """
     if signals.fleet is not None:
-        return signals.fleet.departures
-    return (signals.deleted_per_s or 0.0) * elapsed_s
+        return signals.waiting - last.waiting + signals.fleet.starts
+    return signals.in_hand - last.in_hand + (signals.deleted_per_s or 0.0) * (now_s - last.at_s)
 
 
 def _thinned(samples: Sequence[Sample], now_s: float, window_s: float, pool: Pool) -> list[Sample]:
@@ -110,10 +127,11 @@ def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean
     if not samples:
         return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
-    long = _rate(samples, long_window_s(pool, mean_s, heartbeat_s))
+    noise = count_noise(samples)
+    long = _steady_rate(samples, long_window_s(pool, mean_s, heartbeat_s), noise)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
     nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
-    jumps = abs(nearest - long) > SIGMAS * _deviation_per_s(long, short_s, signals)
+    jumps = abs(nearest - long) > SIGMAS * math.hypot(_deviation_per_s(long, short_s, signals), noise / short_s)
     rate = Estimate(nearest, "counts, jump") if jumps else Estimate(long, "counts")
     if signals.fleet is None and signals.sent_per_s is not None and signals.sent_per_s > rate.value:
         return Estimate(signals.sent_per_s, "cloudwatch")
@@ -131,6 +149,70 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
         lump = rate_per_s * signals.fleet.heartbeat_s / signals.fleet.workers
         variance += signals.fleet.workers * lump**2 / 6 / window_s**2
     return math.sqrt(variance)
+
+
+def _steady_rate(samples: Sequence[Sample], window_s: float, noise: float) -> float:
+    """The slope over five minutes, and over the window instead as far as the two differ by more than chance.
+
+    By one standard deviation: all of the former; by two: all of the latter; a share of each in between.
+    """
+    slow, quick = slope_per_s(samples, max(SLOW_WINDOW_S, window_s)), slope_per_s(samples, window_s)
+    ticks = max(2, sum(sample.at_s >= samples[-1].at_s - window_s for sample in samples))
+    # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
+    variance = 1.2 * max(slow, 1 / window_s) / window_s + 6 * noise**2 / ticks / window_s**2
+    share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - 1))
+    return slow + share * (quick - slow)
+
+
+def count_noise(samples: Sequence[Sample]) -> float:
+    """Standard deviation, in messages, of the steps between two readings: what the counts' error makes of them.
+
+    By the median distance from the median, which jumps of the traffic hardly move (1.4826: of a normal distribution).
+    """
+    steps = sorted(b.arrived - a.arrived for a, b in pairwise(samples[-1 - SAMPLES_PER_WINDOW :]))
+    if len(steps) < NOISE_FROM:
+        return 0.0
+    middle = steps[len(steps) // 2]
+    return 1.4826 * sorted(abs(step - middle) for step in steps)[len(steps) // 2]
+
+
+def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) -> float:
+    """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample."""
+    end_s = samples[-1].at_s - ago_s
+    points = [(s.at_s - end_s, s.arrived) for s in samples if end_s - window_s - 1e-6 <= s.at_s <= end_s + 1e-6]
+    if len(points) < 2:
+        return _rate(samples, window_s)
+    mean_t = sum(t for t, _ in points) / len(points)
+    mean_n = sum(n for _, n in points) / len(points)
+    spread = sum((t - mean_t) ** 2 for t, _ in points)
+    return max(0.0, sum((t - mean_t) * (n - mean_n) for t, n in points) / spread)
+
+
+def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, pool: Pool) -> float:
+    """Messages that wait: the last readings, each carried on to now at the arrival rate less what was started since.
+
+    A single count may be off by a third and a minute old; the mean of a minute's is not. After a jump only the last ticks'.
+    """
+    if not samples:
+        return signals.waiting
+    last = samples[-1]
+    window_s = 3 * pool.tick_s if arrivals.source.endswith("jump") else LONG_WINDOW_S
+    recent = [s for s in samples if s.at_s >= last.at_s - window_s - 1e-6]
+    carried = sum(s.arrived - last.arrived + arrivals.value * (last.at_s - s.at_s) for s in recent) / len(recent)
+    return max(0.0, last.waiting + carried)
+
+
+def hold_s(pool: Pool, state: PoolState) -> float:
+    """How long fewer workers must have been enough: the setting, or as long as a new worker takes to start.
+
+    To keep an idle worker costs as much as to start one after that time: kept for so long, the bill is at most twice
+    that of somebody who knew (the ski rental problem).
+    """
+    if pool.hold_s is not None:
+        return pool.hold_s
+    start_up = start_up_s(pool, state)
+    known_s = HOLD_UNMEASURED_S if start_up.source == "unmeasured" else start_up.value
+    return max(known_s, HOLD_LEAST_TICKS * pool.tick_s)
 
 
 def _rate(samples: Sequence[Sample], window_s: float) -> float:

@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Literal
 
 from tidegate.core.model import (
     WAIT_BOUNDS_S,
@@ -34,8 +35,8 @@ class Waits:
 class FleetSignals:
     """The workers heard of lately, summed.
 
-    `departures` are completions since the last tick, each counted once however ticks and heartbeats fall. `runs` and
-    the sums are those of the reports that brought news. `heartbeat_s` is the longest of the workers' intervals.
+    `departures` are completions since the last tick and `starts` handler runs begun, each counted once however ticks
+    and heartbeats fall. `runs` and the sums are those of the reports that brought news. `heartbeat_s` is the longest of the workers' intervals.
     """
 
     workers: int
@@ -43,6 +44,7 @@ class FleetSignals:
     busy: int
     busy_workers: int
     heartbeat_s: float
+    starts: int
     departures: float
     runs: int
     service_time_sum_s: float
@@ -75,7 +77,8 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         busy=sum(worker.busy for worker in current),
         busy_workers=sum(worker.busy > 0 for worker in current),
         heartbeat_s=max(worker.heartbeat_s for worker in current),
-        departures=sum(_completed_since(state, worker) for worker in fleet.workers),
+        starts=sum(_since(state, worker, "starts") for worker in fleet.workers),
+        departures=sum(_since(state, worker, "completions") for worker in fleet.workers),
         runs=sum(figures.completions + figures.failures for figures in news),
         service_time_sum_s=sum(figures.service_time_sum_s for figures in news),
         service_time_square_sum_s2=sum(figures.service_time_square_sum_s2 for figures in news),
@@ -99,13 +102,13 @@ def _is_current(worker: WorkerReport, now_s: float) -> bool:
     return worker.state not in _LEFT and heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s
 
 
-def _completed_since(state: PoolState, worker: WorkerReport) -> int:
+def _since(state: PoolState, worker: WorkerReport, figure: Literal["starts", "completions"]) -> int:
     known = state.known_workers.get(digest(worker.worker_id))
     if known is not None:
-        return max(0, worker.total.completions - known.completions)
+        return max(0, getattr(worker.total, figure) - getattr(known, figure))
     # Never seen: what it did before this state began is not news.
     young = state.ticked_at_s is not None and worker.started_at_s >= state.ticked_at_s
-    return worker.total.completions if young else worker.recent.completions
+    return int(getattr(worker.total if young else worker.recent, figure))
 
 
 def _has_news(state: PoolState, worker: WorkerReport) -> bool:

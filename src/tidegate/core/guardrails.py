@@ -60,7 +60,7 @@ def remember_need(
 
 
 def hold(
-    workers: int, current: int, needs: Sequence[tuple[float, int]], watched_s: float, limit: Ceiling, pool: Pool
+    workers: int, current: int, needs: Sequence[tuple[float, int]], watched_s: float, limit: Ceiling, hold_s: float
 ) -> Limit:
     """In slowly: down to the highest need of the hold time, and not at all before that time has been watched.
 
@@ -68,13 +68,13 @@ def hold(
     """
     if workers >= current:
         return Limit(workers)
-    if watched_s < pool.hold_s:
-        return Limit(current, Reason.HOLD_TIME, f"watching for {pool.hold_s:g} s before scaling in")
+    if watched_s < hold_s:
+        return Limit(current, Reason.HOLD_TIME, f"watching for {hold_s:g} s before scaling in")
     highest = min(max(need for _, need in needs), limit.workers)
     if highest <= workers:
         return Limit(workers)
     kept = min(current, highest)
-    return Limit(kept, Reason.HOLD_TIME, f"{highest} were needed within the last {pool.hold_s:g} s")
+    return Limit(kept, Reason.HOLD_TIME, f"{highest} were needed within the last {hold_s:g} s")
 
 
 def overridden(workers: int, current: int, override: Override | None, limit: Ceiling, capacity: Capacity) -> Limit:

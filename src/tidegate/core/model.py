@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Literal
 
 __all__ = [
     "SCHEMA",
@@ -163,6 +164,9 @@ class Pool:
     `utilization` None means automatic: the smallest number of slots that keeps the chance of waiting longer
     than the target below the share allowed. `drain_target_s` None means: the time left until the target.
     `max_slots` is the explicit ceiling, for a bottleneck known by count (database connections, for example).
+    `policy` "wait" holds the target for the least money; "littles-law" is the plain reading, which a fixed
+    `utilization` also asks for. `economy` "prompt" carries no standing wait, however long the target. `hold_s` None
+    keeps a worker for as long as a new one takes to start.
     """
 
     name: str
@@ -170,11 +174,13 @@ class Pool:
     min_workers: int
     max_workers: int
     slots_per_worker: int = 1
+    policy: Literal["wait", "littles-law"] = "wait"
+    economy: Literal["lean", "prompt"] = "lean"
     utilization: float | None = None
     drain_target_s: float | None = None
     ramp_share: float = 1.0
     ramp_workers: int = 4
-    hold_s: float = 120.0
+    hold_s: float | None = None
     tick_s: float = 10.0
     stop_timeout_s: float = 30.0
     service_time_hint_s: float | None = None
@@ -253,6 +259,10 @@ class PoolState:
     """The reporting workers, by a short digest of their ids."""
     reported_at_s: float | None = None
     """When a worker of this pool was last heard of: a pool that uses the SDK is not idle when it falls silent."""
+    lean: float = 0.0
+    """How much of the standing wait has been earned by measured waits, from none (0) to all of it (1)."""
+    surge: float = 0.4
+    """How far √rate rises over the blind window, ÷ √rate: the 95 % quantile learned. Begins at a doubling of the rate."""
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tidegate.core.committed import Committed
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Scalar, Step
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
@@ -23,6 +24,10 @@ class Load:
     variation: float
     start_up: Estimate
     slots_per_worker: int
+    committed: Committed = Committed()
+    lean: float = 0.0
+    surge: float = 0.0
+    fifo: bool = False
 
 
 def drain_s(pool: Pool, load: Load) -> float:

@@ -94,6 +94,11 @@ class Policy(Protocol):
         ...
 
 
+NO_HANDLER_IS_CUT_OFF_S = 1e9
+"""The lab's workers drain to the end of their jobs, as the SDK's do when they are told to retire: nobody has to be kept
+for fear that the platform stops a worker in the middle of a handler."""
+
+
 class Tidegate:
     """The production policy: `core.decide` and nothing else. Knobs are settings of `core.model.Pool`."""
 
@@ -118,6 +123,7 @@ class Tidegate:
             slots_per_worker=scenario.slots_per_worker,
             service_time_hint_s=scenario.service_time_hint_s,
             tick_s=self.tick_s,
+            stop_timeout_s=NO_HANDLER_IS_CUT_OFF_S,
         )
         self._pool = replace(pool, **self._knobs)
         self._state = PoolState()

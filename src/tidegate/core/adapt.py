@@ -1,0 +1,63 @@
+"""What a pool learns of itself over hours: how far its traffic surges, and how long a standing wait its target bears."""
+
+from tidegate.core.estimate import slope_per_s
+from tidegate.core.model import Pool, PoolState
+from tidegate.core.signals import Signals
+
+__all__ = ["SIGNAL_LAG_S", "blind_s", "growth", "learn_lean", "learn_surge"]
+
+SIGNAL_LAG_S = 30.0
+"""Counts are up to a minute old ("can take a minute or more to converge", API_GetQueueAttributes): half of it."""
+
+EARNED_IN_S = 600.0
+SURGE_QUANTILE = 0.95
+SURGE_STEP_PER_S = 0.002
+SURGE_WINDOW_S = 60.0
+LATE_BEARABLE = 0.005
+AGE_CONTRADICTS = 0.8
+"""An oldest age of so much of the target is too near to it for a wait to be carried on purpose."""
+
+
+def blind_s(pool: Pool, start_up_s: float) -> float:
+    """What happens within this time can't be answered within it: the signals' lag, a tick, a worker's start-up."""
+    return SIGNAL_LAG_S + pool.tick_s + start_up_s
+
+
+def growth(surge: float) -> float:
+    """The factor by which the arrival rate may rise over the blind window.
+
+    >>> growth(0.0), round(growth(0.4142), 3)
+    (1.0, 2.0)
+    """
+    return (1.0 + surge) ** 2
+
+
+def learn_surge(state: PoolState, pool: Pool, start_up_s: float, elapsed_s: float) -> float:
+    """Follow the 95 % quantile of (√rate now − √rate a blind window ago) ÷ √rate then.
+
+    Square roots make the Poisson noise of all rates alike; plain ratios explode at low volume. A step down for each
+    tick that stays below, nineteen times as far up for one above: at rest when one in twenty is above.
+    """
+    ago_s = blind_s(pool, start_up_s)
+    samples = state.samples
+    if not samples or samples[0].at_s > samples[-1].at_s - ago_s - SURGE_WINDOW_S:
+        return state.surge
+    then, now = slope_per_s(samples, SURGE_WINDOW_S, ago_s), slope_per_s(samples, SURGE_WINDOW_S)
+    step = SURGE_STEP_PER_S * min(elapsed_s, 60.0)
+    above = now > then * growth(state.surge)
+    return min(3.0, max(0.0, state.surge + step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)))
+
+
+def learn_lean(pool: Pool, lean: float, signals: Signals, elapsed_s: float) -> float:
+    """Earned over ten minutes of waits in time, halved by late ones, lost at once when the oldest age contradicts."""
+    if pool.economy == "prompt":
+        return 0.0
+    target_s = pool.target_wait_s
+    if signals.age_s is not None and signals.age_s > AGE_CONTRADICTS * target_s:
+        return 0.0
+    waits = signals.fleet.waits if signals.fleet else None
+    if waits is not None and waits.late_share > LATE_BEARABLE:
+        return lean / 2
+    if waits is None and signals.age_s is None:
+        return lean
+    return min(1.0, lean + min(elapsed_s, 60.0) / EARNED_IN_S)

@@ -1,0 +1,51 @@
+"""The capacity that is there or on its way: what a backlog is worked off with before any new worker comes."""
+
+from dataclasses import dataclass
+
+from tidegate.core.model import Observation, PoolState
+from tidegate.core.signals import Signals
+
+__all__ = ["Committed", "commit", "workers_by"]
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """Workers that take work now, and for each group of starting ones (seconds until it is there, workers), rising."""
+
+    running: int = 0
+    starting: tuple[tuple[float, int], ...] = ()
+
+
+def commit(state: PoolState, seen: Observation, signals: Signals, start_up_s: float) -> Committed:
+    """What is running and what is starting, the latter by the raises that they answer.
+
+    Workers that no raise is known for are taken to come after half a start-up time; overdue ones in a tenth of it.
+    """
+    desired = seen.capacity.desired
+    running = min(desired, signals.fleet.workers if signals.fleet else seen.capacity.running)
+    missing = desired - running
+    starting = []
+    for at_s, count in reversed(state.raises):
+        taken = min(count, missing)
+        if taken > 0:
+            starting.append((max(start_up_s - (seen.now_s - at_s), start_up_s / 10), taken))
+            missing -= taken
+    if missing > 0:
+        starting.append((start_up_s / 2, missing))
+    return Committed(running, tuple(sorted(starting)))
+
+
+def workers_by(due: float, at_s: float, committed: Committed, jobs_per_worker_s: float, new_s: float, floor_s: float) -> float:
+    """Workers with which `due` messages have started in `at_s` seconds: running ones first, then starting, then new.
+
+    A new worker is there in `new_s`; what it gets done counts over `floor_s` at least, so that what is all but lost asks
+    for no crowd.
+    """
+    left, workers = due, 0.0
+    for ready_s, count in ((0.0, committed.running), *committed.starting):
+        each = jobs_per_worker_s * max(0.0, at_s - ready_s)
+        if left <= count * each:
+            return workers + (left / each if each > 0 else 0.0)
+        left -= count * each
+        workers += count
+    return workers + left / (jobs_per_worker_s * max(at_s - new_s, floor_s))

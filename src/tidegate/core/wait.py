@@ -1,0 +1,101 @@
+"""The default policy: hold the wait under the target for the least money, as far as the blind window allows.
+
+A blind window is the time in which nothing can be done about what happens in it: signal lag, a tick, a start-up. Where
+the target outlasts what a surge can pile up in that time, a standing backlog is carried on purpose, and regulated with
+the dead time in mind. Where it does not, headroom stands ready. Between the two it blends. On top, every message has a
+deadline, and capacity that is on its way is counted before more is asked for.
+"""
+
+import math
+
+from tidegate.core.adapt import blind_s, growth
+from tidegate.core.committed import workers_by
+from tidegate.core.model import Pool, Scalar, Step
+from tidegate.core.need import LATE_SHARE_ALLOWED, Load
+from tidegate.core.sizing import slots_for_target, workers_for
+
+__all__ = ["hold_the_wait"]
+
+STANDING_SHARE = 0.3
+STANDING_SHARE_FIFO = 0.6
+"""Of the target: a standard queue is many shards read in random order, and waits spread widely about their mean."""
+
+DEADLINES = 8
+LEAST_OF_LOAD = 0.85
+"""Never much fewer slots than the load keeps busy: a count that reads low is as likely as a queue that is short."""
+
+
+def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
+    """Workers for the arrivals, the standing wait and the deadlines; the step carries every value used."""
+    mean_s, offered = load.service_time.value, load.arrivals.value * load.service_time.value
+    blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
+    share = STANDING_SHARE_FIFO if load.fifo else STANDING_SHARE
+    standing_s = standing_wait_s(pool, load, share, blind, grown)
+    tau_s = max(pool.target_wait_s, 2 * blind)
+    headroom = grown * offered * max(0.0, 1.0 - (pool.target_wait_s - standing_s) / blind)
+    regulated = max(offered + (load.waiting * mean_s - offered * standing_s) / tau_s, LEAST_OF_LOAD * offered)
+    erlang = slots_for_target(
+        offered, pool.target_wait_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most_workers * load.slots_per_worker
+    )
+    prompt = max(float(erlang), offered + load.waiting * mean_s / tau_s)
+    leanness = standing_s / (share * pool.target_wait_s)
+    steady = max(leanness * regulated + (1.0 - leanness) * prompt, headroom)
+    drain = deadline_workers(pool, load, share) * load.slots_per_worker
+    slots = max(steady, drain)
+    workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
+    values: dict[str, Scalar] = {
+        "arrivals_per_s": round(load.arrivals.value, 3),
+        "waiting": round(load.waiting, 1),
+        "service_time_s": round(mean_s, 4),
+        "offered_slots": round(offered, 3),
+        "blind_s": round(blind, 1),
+        "growth": round(grown, 3),
+        "lean": round(load.lean, 3),
+        "standing_wait_s": round(standing_s, 2),
+        "erlang_slots": erlang,
+        "headroom_slots": round(headroom, 2),
+        "regulated_slots": round(regulated, 2),
+        "drain_slots": round(drain, 2),
+        "slots": round(slots, 2),
+        "slots_per_worker": load.slots_per_worker,
+        "workers": workers,
+    }
+    return workers, Step("size", values, f"{slots:.1f} slots of work are {workers} workers of {load.slots_per_worker}")
+
+
+def standing_wait_s(pool: Pool, load: Load, share: float, blind: float, grown: float) -> float:
+    """The wait carried on purpose: what a surge over the blind window leaves of the target, as far as it is earned."""
+    bearable_s = min(share * pool.target_wait_s, pool.target_wait_s - (grown - 1.0) * blind)
+    return load.lean * max(0.0, bearable_s)
+
+
+def deadline_workers(pool: Pool, load: Load, share: float) -> float:
+    """The fewest workers that start everything by its deadline, what waits and what comes until new workers are there.
+
+    Ages are taken as even between 0 and the head's. Deadlines are looked at from now on to a target's length after new
+    workers could be there; earlier ones only say which of the running workers are needed.
+    """
+    target_s = pool.target_wait_s * min(1.0, 2 * share)
+    start_up_s, mean_s = load.start_up.value, load.service_time.value
+    if mean_s <= 0:
+        return 0.0
+    floor_s = max(target_s * min(1.0, max(0.25, start_up_s / target_s)), pool.tick_s)
+    jobs_per_worker_s = load.slots_per_worker / mean_s
+    horizon_s = start_up_s + target_s
+    most = 0.0
+    for k in range(1, DEADLINES + 1):
+        at_s = horizon_s * k / DEADLINES
+        due = _due(load, target_s, at_s)
+        new_s = start_up_s if at_s > start_up_s else math.inf
+        needed = workers_by(due, at_s, load.committed, jobs_per_worker_s, new_s, floor_s)
+        if at_s <= start_up_s:
+            needed = min(needed, load.committed.running + sum(n for _, n in load.committed.starting))
+        most = max(most, needed)
+    return most
+
+
+def _due(load: Load, target_s: float, at_s: float) -> float:
+    """Messages that must have started in `at_s` seconds."""
+    head_s = load.head_age.value
+    old = 1.0 if at_s >= target_s else max(0.0, 1.0 - (target_s - at_s) / head_s) if head_s > 0 else 0.0
+    return old * load.waiting + load.arrivals.value * max(0.0, at_s - target_s)
