@@ -12,7 +12,6 @@ SIGNAL_LAG_S = 30.0
 EARNED_IN_S = 600.0
 SURGE_QUANTILE = 0.95
 SURGE_STEP_PER_S = 0.002
-SURGE_WINDOW_S = 60.0
 LATE_BEARABLE = 0.005
 AGE_CONTRADICTS = 0.8
 """An oldest age of so much of the target is too near to it for a wait to be carried on purpose."""
@@ -33,16 +32,16 @@ def growth(surge: float) -> float:
 
 
 def learn_surge(state: PoolState, pool: Pool, start_up_s: float, elapsed_s: float) -> float:
-    """Follow the 95 % quantile of (√rate now − √rate a blind window ago) ÷ √rate then.
+    """Follow the 95 % quantile of (√rate of this blind window − √rate of the one before) ÷ √rate then.
 
     Square roots make the Poisson noise of all rates alike; plain ratios explode at low volume. A step down for each
     tick that stays below, nineteen times as far up for one above: at rest when one in twenty is above.
     """
-    ago_s = blind_s(pool, start_up_s)
+    blind = blind_s(pool, start_up_s)
     samples = state.samples
-    if not samples or samples[0].at_s > samples[-1].at_s - ago_s - SURGE_WINDOW_S:
+    if not samples or samples[0].at_s > samples[-1].at_s - 2 * blind:
         return state.surge
-    then, now = slope_per_s(samples, SURGE_WINDOW_S, ago_s), slope_per_s(samples, SURGE_WINDOW_S)
+    then, now = slope_per_s(samples, blind, blind), slope_per_s(samples, blind)
     step = SURGE_STEP_PER_S * min(elapsed_s, 60.0)
     above = now > then * growth(state.surge)
     return min(3.0, max(0.0, state.surge + step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)))

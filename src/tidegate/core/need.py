@@ -24,6 +24,7 @@ class Load:
     variation: float
     start_up: Estimate
     slots_per_worker: int
+    steady_per_s: float = 0.0
     committed: Committed = Committed()
     lean: float = 0.0
     surge: float = 0.0

@@ -16,32 +16,34 @@ from tidegate.core.sizing import slots_for_target, workers_for
 
 __all__ = ["hold_the_wait"]
 
-STANDING_SHARE = 0.3
-STANDING_SHARE_FIFO = 0.6
-"""Of the target: a standard queue is many shards read in random order, and waits spread widely about their mean."""
+STANDING_SHARE = 0.6
+"""Of the mean wait that the target bears: the rest is for what comes unforeseen."""
+
+SHARDS = 8
+SPREAD_SIGMAS = 2.6
+"""A standard queue is many shards, each in order, read at random. With Q waiting a message sees Q ± √((shards − 1) Q)
+starts before its own: waits spread about their mean, and the less the longer the queue."""
 
 DEADLINES = 8
-LEAST_OF_LOAD = 0.85
-"""Never much fewer slots than the load keeps busy: a count that reads low is as likely as a queue that is short."""
-
 
 def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
     """Workers for the arrivals, the standing wait and the deadlines; the step carries every value used."""
     mean_s, offered = load.service_time.value, load.arrivals.value * load.service_time.value
     blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
-    share = STANDING_SHARE_FIFO if load.fifo else STANDING_SHARE
-    standing_s = standing_wait_s(pool, load, share, blind, grown)
+    bound_s = mean_wait_bound_s(pool.target_wait_s, load.steady_per_s, fifo=load.fifo)
+    leanness = load.lean * min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
+    standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (grown - 1.0) * blind))
     tau_s = max(pool.target_wait_s, 2 * blind)
     headroom = grown * offered * max(0.0, 1.0 - (pool.target_wait_s - standing_s) / blind)
-    regulated = max(offered + (load.waiting * mean_s - offered * standing_s) / tau_s, LEAST_OF_LOAD * offered)
+    steady = load.steady_per_s * mean_s
+    regulated = max(steady + (load.waiting * mean_s - steady * standing_s) / tau_s, 0.0)
     erlang = slots_for_target(
         offered, pool.target_wait_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most_workers * load.slots_per_worker
     )
     prompt = max(float(erlang), offered + load.waiting * mean_s / tau_s)
-    leanness = standing_s / (share * pool.target_wait_s)
-    steady = max(leanness * regulated + (1.0 - leanness) * prompt, headroom)
-    drain = deadline_workers(pool, load, share) * load.slots_per_worker
-    slots = max(steady, drain)
+    kept = max(leanness * regulated + (1.0 - leanness) * prompt, headroom)
+    drain = deadline_workers(pool, load, bound_s) * load.slots_per_worker
+    slots = max(kept, drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     values: dict[str, Scalar] = {
         "arrivals_per_s": round(load.arrivals.value, 3),
@@ -51,6 +53,8 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
         "blind_s": round(blind, 1),
         "growth": round(grown, 3),
         "lean": round(load.lean, 3),
+        "bound_s": round(bound_s, 1),
+        "leanness": round(leanness, 3),
         "standing_wait_s": round(standing_s, 2),
         "erlang_slots": erlang,
         "headroom_slots": round(headroom, 2),
@@ -63,19 +67,26 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
     return workers, Step("size", values, f"{slots:.1f} slots of work are {workers} workers of {load.slots_per_worker}")
 
 
-def standing_wait_s(pool: Pool, load: Load, share: float, blind: float, grown: float) -> float:
-    """The wait carried on purpose: what a surge over the blind window leaves of the target, as far as it is earned."""
-    bearable_s = min(share * pool.target_wait_s, pool.target_wait_s - (grown - 1.0) * blind)
-    return load.lean * max(0.0, bearable_s)
+def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> float:
+    """The longest mean wait with which the longest waits are still within the target.
+
+    The w with w + z √((shards − 1) w ÷ rate) = target: a FIFO queue has no spread.
+
+    >>> round(mean_wait_bound_s(120, 1.0, fifo=False)), round(mean_wait_bound_s(120, 100.0, fifo=False))
+    (65, 112)
+    """
+    if fifo:
+        return target_s
+    spread = SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / max(rate_per_s, 1.0 / target_s))
+    return ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2
 
 
-def deadline_workers(pool: Pool, load: Load, share: float) -> float:
+def deadline_workers(pool: Pool, load: Load, target_s: float) -> float:
     """The fewest workers that start everything by its deadline, what waits and what comes until new workers are there.
 
     Ages are taken as even between 0 and the head's. Deadlines are looked at from now on to a target's length after new
     workers could be there; earlier ones only say which of the running workers are needed.
     """
-    target_s = pool.target_wait_s * min(1.0, 2 * share)
     start_up_s, mean_s = load.start_up.value, load.service_time.value
     if mean_s <= 0:
         return 0.0
