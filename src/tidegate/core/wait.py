@@ -32,7 +32,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
     blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
     bound_s = mean_wait_bound_s(pool.target_wait_s, load.steady_per_s, fifo=load.fifo)
     leanness = load.lean * min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
-    standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (grown - 1.0) * blind))
+    standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
     tau_s = max(pool.target_wait_s, 2 * blind)
     headroom = grown * offered * max(0.0, 1.0 - (pool.target_wait_s - standing_s) / blind)
     steady = load.steady_per_s * mean_s
@@ -42,7 +42,8 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
     )
     prompt = max(float(erlang), offered + load.waiting * mean_s / tau_s)
     kept = max(leanness * regulated + (1.0 - leanness) * prompt, headroom)
-    drain = deadline_workers(pool, load, bound_s) * load.slots_per_worker
+    expected_per_s = leanness * load.steady_per_s + (1.0 - leanness) * load.arrivals.value
+    drain = deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker
     slots = max(kept, drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     values: dict[str, Scalar] = {
@@ -81,7 +82,7 @@ def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> floa
     return ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2
 
 
-def deadline_workers(pool: Pool, load: Load, target_s: float) -> float:
+def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: float) -> float:
     """The fewest workers that start everything by its deadline, what waits and what comes until new workers are there.
 
     Ages are taken as even between 0 and the head's. Deadlines are looked at from now on to a target's length after new
@@ -96,7 +97,7 @@ def deadline_workers(pool: Pool, load: Load, target_s: float) -> float:
     most = 0.0
     for k in range(1, DEADLINES + 1):
         at_s = horizon_s * k / DEADLINES
-        due = _due(load, target_s, at_s)
+        due = _due(load, target_s, at_s) + expected_per_s * max(0.0, at_s - target_s)
         new_s = start_up_s if at_s > start_up_s else math.inf
         needed = workers_by(due, at_s, load.committed, jobs_per_worker_s, new_s, floor_s)
         if at_s <= start_up_s:
@@ -109,4 +110,4 @@ def _due(load: Load, target_s: float, at_s: float) -> float:
     """Messages that must have started in `at_s` seconds."""
     head_s = load.head_age.value
     old = 1.0 if at_s >= target_s else max(0.0, 1.0 - (target_s - at_s) / head_s) if head_s > 0 else 0.0
-    return old * load.waiting + load.arrivals.value * max(0.0, at_s - target_s)
+    return old * load.waiting
