@@ -167,7 +167,7 @@ def _estimate(
         variation=measured[1],
         start_up=start_up,
         slots_per_worker=slots_per_worker,
-        steady_per_s=estimate.slope_per_s(samples, max(estimate.SLOW_WINDOW_S, pool.target_wait_s)) if samples else 0.0,
+        steady_per_s=estimate.steady_per_s(samples, pool, arrivals),
         committed=commit(state, seen, signals, start_up.value),
         lean=state.lean,
         surge=state.surge,

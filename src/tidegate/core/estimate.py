@@ -23,6 +23,7 @@ __all__ = [
     "service_time",
     "slope_per_s",
     "start_up_s",
+    "steady_per_s",
     "waiting",
 ]
 
@@ -33,6 +34,8 @@ SLOW_WINDOW_S = 300.0
 NOISE_FROM = 6
 """Increments below which their spread says nothing of the counts' error."""
 
+STEADY_LEAST_S = 300.0
+STEADY_TARGETS = 1.0
 HOLD_UNMEASURED_S = 120.0
 HOLD_LEAST_TICKS = 3
 
@@ -105,7 +108,7 @@ def _arrived_since(last: Sample, signals: Signals, now_s: float) -> float:
 
 def _thinned(samples: Sequence[Sample], now_s: float, window_s: float, pool: Pool) -> list[Sample]:
     """All samples of the last ticks; older ones at most sixty per window; none beyond the history."""
-    history_s = max(HISTORY_S, window_s, pool.target_wait_s)
+    history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
     kept: list[Sample] = []
     for sample in samples:
         age_s = now_s - sample.at_s
@@ -213,6 +216,14 @@ def hold_s(pool: Pool, state: PoolState) -> float:
     start_up = start_up_s(pool, state)
     known_s = HOLD_UNMEASURED_S if start_up.source == "unmeasured" else start_up.value
     return max(known_s, HOLD_LEAST_TICKS * pool.tick_s)
+
+
+def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:
+    """The arrival rate that has lasted: over the target wait (five minutes at least), or the present one if lower.
+
+    What comes on top can wait, where waiting is affordable: it is backlog, and is worked off as such.
+    """
+    return _rate(samples, max(STEADY_LEAST_S, STEADY_TARGETS * pool.target_wait_s)) if samples else arrivals.value
 
 
 def _rate(samples: Sequence[Sample], window_s: float) -> float:
