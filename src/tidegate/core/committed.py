@@ -1,11 +1,15 @@
 """The capacity that is there or on its way: what a backlog is worked off with before any new worker comes."""
 
+import math
 from dataclasses import dataclass
+from typing import Final
 
 from tidegate.core.model import Observation, PoolState
 from tidegate.core.signals import Signals
 
 __all__ = ["Committed", "commit", "workers_by"]
+
+FIRST_START: Final = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,17 +39,25 @@ def commit(state: PoolState, seen: Observation, signals: Signals, start_up_s: fl
     return Committed(running, tuple(sorted(starting)))
 
 
-def workers_by(due: float, at_s: float, committed: Committed, jobs_per_worker_s: float, new_s: float, floor_s: float) -> float:
+def workers_by(
+    due: float, at_s: float, committed: Committed, slots: int, mean_s: float, new_s: float, floor_s: float
+) -> float:
     """Workers with which `due` messages have started in `at_s` seconds: running ones first, then starting, then new.
 
-    A new worker is there in `new_s`; what it gets done counts over `floor_s` at least, so that what is all but lost asks
-    for no crowd.
+    A slot that is free at r has started (at − r) ÷ mean + ¾ messages on average: its first start costs no service time.
+    A new worker is there in `new_s` (infinite: it can't help by then, and none is asked for); its time counts as
+    `floor_s` at least, so that what is all but lost asks for no crowd.
     """
     left, workers = due, 0.0
     for ready_s, count in ((0.0, committed.running), *committed.starting):
-        each = jobs_per_worker_s * max(0.0, at_s - ready_s)
+        if ready_s >= at_s:
+            break
+        each = slots * ((at_s - ready_s) / mean_s + (FIRST_START if ready_s else 0.0))
         if left <= count * each:
-            return workers + (left / each if each > 0 else 0.0)
+            return workers + left / each
         left -= count * each
         workers += count
-    return workers + left / (jobs_per_worker_s * max(at_s - new_s, floor_s))
+    if math.isinf(new_s):
+        return workers
+    more = left / (slots * (max(at_s - new_s, floor_s) / mean_s + FIRST_START))
+    return workers + more

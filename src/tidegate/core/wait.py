@@ -24,7 +24,12 @@ SPREAD_SIGMAS = 2.6
 """A standard queue is many shards, each in order, read at random. With Q waiting a message sees Q ± √((shards − 1) Q)
 starts before its own: waits spread about their mean, and the less the longer the queue."""
 
+BOUND_LEAST = 0.3
+"""With few messages in a queue there is no long way round the shards."""
+
 DEADLINES = 8
+TAU_TARGETS = 1.0
+TAU_BLINDS = 2.0
 
 def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
     """Workers for the arrivals, the standing wait and the deadlines; the step carries every value used."""
@@ -33,7 +38,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
     bound_s = mean_wait_bound_s(pool.target_wait_s, load.steady_per_s, fifo=load.fifo)
     leanness = load.lean * min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
     standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
-    tau_s = max(pool.target_wait_s, 2 * blind)
+    tau_s = max(TAU_TARGETS * pool.target_wait_s, TAU_BLINDS * blind)
     headroom = grown * offered * max(0.0, 1.0 - (pool.target_wait_s - standing_s) / blind)
     steady = load.steady_per_s * mean_s
     regulated = max(steady + (load.waiting * mean_s - steady * standing_s) / tau_s, 0.0)
@@ -43,7 +48,8 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
     prompt = max(float(erlang), offered + load.waiting * mean_s / tau_s)
     kept = max(leanness * regulated + (1.0 - leanness) * prompt, headroom)
     expected_per_s = leanness * load.steady_per_s + (1.0 - leanness) * load.arrivals.value
-    drain = deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker
+    drain_s = max(bound_s, mean_wait_bound_s(pool.target_wait_s, load.waiting / pool.target_wait_s, fifo=load.fifo))
+    drain = deadline_workers(pool, load, drain_s, expected_per_s) * load.slots_per_worker
     slots = max(kept, drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     values: dict[str, Scalar] = {
@@ -79,7 +85,7 @@ def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> floa
     if fifo:
         return target_s
     spread = SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / max(rate_per_s, 1.0 / target_s))
-    return ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2
+    return max(BOUND_LEAST * target_s, ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2)
 
 
 def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: float) -> float:
@@ -92,16 +98,13 @@ def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: fl
     if mean_s <= 0:
         return 0.0
     floor_s = max(target_s * min(1.0, max(0.25, start_up_s / target_s)), pool.tick_s)
-    jobs_per_worker_s = load.slots_per_worker / mean_s
     horizon_s = start_up_s + target_s
     most = 0.0
     for k in range(1, DEADLINES + 1):
         at_s = horizon_s * k / DEADLINES
         due = _due(load, target_s, at_s) + expected_per_s * max(0.0, at_s - target_s)
         new_s = start_up_s if at_s > start_up_s else math.inf
-        needed = workers_by(due, at_s, load.committed, jobs_per_worker_s, new_s, floor_s)
-        if at_s <= start_up_s:
-            needed = min(needed, load.committed.running + sum(n for _, n in load.committed.starting))
+        needed = workers_by(due, at_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
         most = max(most, needed)
     return most
 
