@@ -50,7 +50,7 @@ def test_the_worked_example_needs_48_slots_and_12_workers() -> None:
 
 
 def test_automatic_utilization_comes_from_the_load_and_the_measured_spread() -> None:
-    automatic = replace(POOL, utilization=None, target_wait_s=0.8, drain_target_s=None)
+    automatic = replace(POOL, policy="littles-law", utilization=None, target_wait_s=0.8, drain_target_s=None)
     samples = tuple(Sample(NOW_S - 60 + 10 * n, 25.0 * n, 0, 0) for n in range(6))
     reports = (worker("w1", completions=25),)
     decision, _ = decide(automatic, PoolState(samples=samples), observe(queue(0), workers=reports))

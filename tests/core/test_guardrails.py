@@ -65,7 +65,7 @@ def test_a_step_out_is_the_larger_of_the_share_and_the_count(
 def needs(*values: int) -> tuple[tuple[float, int], ...]:
     remembered: tuple[tuple[float, int], ...] = ()
     for tick, value in enumerate(values):
-        remembered = guardrails.remember_need(remembered, NOW_S + tick * 10, value, POOL.hold_s)
+        remembered = guardrails.remember_need(remembered, NOW_S + tick * 10, value, 60.0)
     return remembered
 
 
@@ -96,7 +96,7 @@ def test_the_highest_remembered_is_the_highest_of_the_hold_time(seen: list[int])
 def test_scale_in_waits_for_the_hold_time_and_goes_to_its_highest_need(
     seen: tuple[int, ...], current: int, watched_s: float, expected: Limit
 ) -> None:
-    assert guardrails.hold(seen[-1], current, needs(*seen), watched_s, CEILING, POOL) == expected
+    assert guardrails.hold(seen[-1], current, needs(*seen), watched_s, CEILING, 60.0) == expected
 
 
 @pytest.mark.parametrize(

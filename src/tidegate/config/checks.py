@@ -121,7 +121,7 @@ def _start_up(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Findin
     start_up = pool.start_up_hint_s
     if start_up is None:
         return
-    if pool.hold_s < start_up:
+    if pool.hold_s is not None and pool.hold_s < start_up:
         problem = (
             f"is shorter than start_up_hint = {_text(start_up)}: workers are taken away sooner than new ones can come"
         )

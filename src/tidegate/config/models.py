@@ -7,7 +7,7 @@ source a value came from, and take keys such as `_env_file` in the file itself a
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
@@ -110,6 +110,16 @@ class PoolSettings(_Table):
     slots_per_worker: OneOrMore = Field(
         1, description="How many messages one worker handles at a time; the workers' own `slots` must be the same."
     )
+    policy: Literal["wait", "littles-law"] = Field(
+        "wait",
+        description='How the workers needed are found: "wait" holds the target for the least money, by what it measures '
+        'of waits, surges and start-up; "littles-law" is the plain formula, to be checked by hand.',
+    )
+    economy: Literal["lean", "prompt"] = Field(
+        "lean",
+        description='"lean" lets a backlog stand on purpose where the target allows it, so waits are often a good part '
+        'of `target_wait`; "prompt" asks for short waits, at a price.',
+    )
     utilization: Chance = Field(
         None,
         description='Share of the slots to keep busy when steady; "auto" finds the fewest slots that keep the target.',
@@ -121,8 +131,12 @@ class PoolSettings(_Table):
         examples=["5m"],
     )
     ramp: Ramp = Field(Ramp(), description="Most workers added in one tick: the larger of a percentage and a count.")
-    hold_s: TimeOrZero = Field(
-        120.0, alias="hold", description="How long fewer workers must have been enough before any is taken away."
+    hold_s: TimeOrZero | None = Field(
+        None,
+        alias="hold",
+        description="How long fewer workers must have been enough before any is taken away. Left out: as long as a new "
+        "worker takes to start, as measured.",
+        examples=["2m"],
     )
     max_slots: OneOrMore | None = Field(
         None,
@@ -190,6 +204,8 @@ class PoolSettings(_Table):
             min_workers=least,
             max_workers=most,
             slots_per_worker=self.slots_per_worker,
+            policy=self.policy,
+            economy=self.economy,
             utilization=self.utilization,
             drain_target_s=self.drain_target_s,
             ramp_share=self.ramp.percent / 100,

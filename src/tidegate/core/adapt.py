@@ -1,4 +1,4 @@
-"""What a pool learns of itself over hours: how far its traffic surges, and how long a standing wait its target bears."""
+"""What a pool learns of itself over hours: how far its traffic surges, and how much standing wait it has earned."""
 
 from tidegate.core.estimate import slope_per_s
 from tidegate.core.model import Pool, PoolState

@@ -15,9 +15,9 @@ from tidegate.core.explain import sentence, sentence_without_need
 from tidegate.core.guardrails import Limit
 from tidegate.core.model import Action, Decision, Observation, Pool, PoolState, Reason, Scalar, Step
 from tidegate.core.need import Load, need
-from tidegate.core.wait import hold_the_wait
 from tidegate.core.overrides import describe, in_force
 from tidegate.core.signals import Freshness, Signals, read_signals
+from tidegate.core.wait import hold_the_wait
 
 __all__ = ["decide"]
 
@@ -71,7 +71,9 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
 
 def _watch(pool: Pool, state: PoolState, seen: Observation) -> PoolState:
     """Let overrides run out, notice a gap in the ticks, and remember that workers report."""
-    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, estimate.hold_s(pool, state))
+    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(
+        3 * pool.tick_s, estimate.hold_s(pool, state)
+    )
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     return replace(
         state,
@@ -86,7 +88,7 @@ def _limited(
 ) -> tuple[Decision, PoolState]:
     """From the need (or from what is there, where none can be reckoned) to the count to ask for."""
     seen, current, wanted = trail.seen, trail.seen.capacity.desired, trail.workers
-    needs = guardrails.remember_need(state.needs, seen.now_s, wanted, estimate.hold_s(trail.pool, state))
+    needs = guardrails.remember_need(state.needs, seen.now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
     state = replace(state, needs=needs, ticked_at_s=seen.now_s)
     _limit(trail, state, signals, limit, load)
     reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)

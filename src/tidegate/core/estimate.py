@@ -31,6 +31,7 @@ HISTORY_S = 600.0
 """Arrivals remembered, or the target wait where that is longer: what the head age can be read off, and the surges."""
 
 SLOW_WINDOW_S = 300.0
+RECENT_STEPS = 8
 NOISE_FROM = 6
 """Increments below which their spread says nothing of the counts' error."""
 
@@ -134,6 +135,7 @@ def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean
     long = _steady_rate(samples, long_window_s(pool, mean_s, heartbeat_s), noise)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
     nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
+    noise = max(noise, count_noise(samples[-1 - RECENT_STEPS :]))
     jumps = abs(nearest - long) > SIGMAS * math.hypot(_deviation_per_s(long, short_s, signals), noise / short_s)
     rate = Estimate(nearest, "counts, jump") if jumps else Estimate(long, "counts")
     if signals.fleet is None and signals.sent_per_s is not None and signals.sent_per_s > rate.value:
@@ -194,7 +196,7 @@ def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) 
 def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, pool: Pool) -> float:
     """Messages that wait: the last readings, each carried on to now at the arrival rate less what was started since.
 
-    A single count may be off by a third and a minute old; the mean of a minute's is not. After a jump only the last ticks'.
+    A single count may be off by a third and a minute old; the mean of a minute's is not. After a jump: the last ticks'.
     """
     if not samples:
         return signals.waiting

@@ -36,7 +36,8 @@ class FleetSignals:
     """The workers heard of lately, summed.
 
     `departures` are completions since the last tick and `starts` handler runs begun, each counted once however ticks
-    and heartbeats fall. `runs` and the sums are those of the reports that brought news. `heartbeat_s` is the longest of the workers' intervals.
+    and heartbeats fall. `runs` and the sums are those of the reports that brought news. `heartbeat_s` is the longest of
+    the workers' intervals.
     """
 
     workers: int
@@ -104,11 +105,12 @@ def _is_current(worker: WorkerReport, now_s: float) -> bool:
 
 def _since(state: PoolState, worker: WorkerReport, figure: Literal["starts", "completions"]) -> int:
     known = state.known_workers.get(digest(worker.worker_id))
-    if known is not None:
-        return max(0, getattr(worker.total, figure) - getattr(known, figure))
     # Never seen: what it did before this state began is not news.
-    young = state.ticked_at_s is not None and worker.started_at_s >= state.ticked_at_s
-    return int(getattr(worker.total if young else worker.recent, figure))
+    young = known is None and state.ticked_at_s is not None and worker.started_at_s >= state.ticked_at_s
+    figures = worker.recent if known is None and not young else worker.total
+    before: int = 0 if known is None else getattr(known, figure)
+    now: int = getattr(figures, figure)
+    return max(0, now - before)
 
 
 def _has_news(state: PoolState, worker: WorkerReport) -> bool:

@@ -14,6 +14,11 @@ from tidegate.core.signals import Freshness, Signals
 
 __all__ = ["Limit", "busy_floor", "hold", "minimum", "overridden", "ramp", "remember_need", "trusted", "under_ceiling"]
 
+LARGE_STEP = 0.25
+"""A step down by so much of the workers waits for the hold time and no longer."""
+
+PATIENCE_AT_MOST_S = 1800.0
+
 AFTER_GRACE_S = 5.0
 """Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
 
@@ -64,17 +69,34 @@ def hold(
 ) -> Limit:
     """In slowly: down to the highest need of the hold time, and not at all before that time has been watched.
 
+    A small step down waits longer, in proportion, up to half an hour: it saves little, and chance alone takes it back.
     What was needed above the ceiling holds nothing up: it could not be had.
     """
     if workers >= current:
         return Limit(workers)
     if watched_s < hold_s:
         return Limit(current, Reason.HOLD_TIME, f"watching for {hold_s:g} s before scaling in")
-    highest = min(max(need for _, need in needs), limit.workers)
-    if highest <= workers:
-        return Limit(workers)
-    kept = min(current, highest)
-    return Limit(kept, Reason.HOLD_TIME, f"{highest} were needed within the last {hold_s:g} s")
+    now_s = needs[-1][0]
+    held_s = hold_s
+    for lower in sorted({min(need, limit.workers) for _, need in needs}):
+        if lower >= current:
+            break
+        held_s = patience_s(hold_s, (current - lower) / current)
+        if all(min(need, limit.workers) <= lower for at_s, need in needs if at_s >= now_s - held_s):
+            lower = max(lower, workers)
+            note = f"{lower} were needed within the last {held_s:g} s"
+            return Limit(lower, Reason.HOLD_TIME, note) if lower > workers else Limit(workers)
+    highest = max(min(need, limit.workers) for at_s, need in needs if at_s >= now_s - held_s)
+    return Limit(current, Reason.HOLD_TIME, f"up to {highest} were needed within the last {held_s:.0f} s")
+
+
+def patience_s(hold_s: float, share: float) -> float:
+    """How long a step down by this share of the workers is waited for.
+
+    >>> patience_s(60.0, share=0.5), patience_s(60.0, share=0.05), patience_s(60.0, share=0.001)
+    (60.0, 300.0, 1800.0)
+    """
+    return max(hold_s, min(hold_s * LARGE_STEP / share, PATIENCE_AT_MOST_S))
 
 
 def overridden(workers: int, current: int, override: Override | None, limit: Ceiling, capacity: Capacity) -> Limit:

@@ -262,7 +262,7 @@ class PoolState:
     lean: float = 0.0
     """How much of the standing wait has been earned by measured waits, from none (0) to all of it (1)."""
     surge: float = 0.4
-    """How far √rate rises over the blind window, ÷ √rate: the 95 % quantile learned. Begins at a doubling of the rate."""
+    """How far √rate rises over the blind window, ÷ √rate: the 95 % quantile, learned. At first a doubling."""
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""

@@ -1,6 +1,6 @@
 """How many workers the work needs now, before anything limits them: the plain reading that can be checked by hand."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from tidegate.core.committed import Committed
 from tidegate.core.estimate import Estimate
@@ -25,7 +25,7 @@ class Load:
     start_up: Estimate
     slots_per_worker: int
     steady_per_s: float = 0.0
-    committed: Committed = Committed()
+    committed: Committed = field(default_factory=Committed)
     lean: float = 0.0
     surge: float = 0.0
     fifo: bool = False

@@ -31,6 +31,7 @@ DEADLINES = 8
 TAU_TARGETS = 1.0
 TAU_BLINDS = 2.0
 
+
 def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
     """Workers for the arrivals, the standing wait and the deadlines; the step carries every value used."""
     mean_s, offered = load.service_time.value, load.arrivals.value * load.service_time.value
@@ -48,8 +49,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
     prompt = max(float(erlang), offered + load.waiting * mean_s / tau_s)
     kept = max(leanness * regulated + (1.0 - leanness) * prompt, headroom)
     expected_per_s = leanness * load.steady_per_s + (1.0 - leanness) * load.arrivals.value
-    drain_s = max(bound_s, mean_wait_bound_s(pool.target_wait_s, load.waiting / pool.target_wait_s, fifo=load.fifo))
-    drain = deadline_workers(pool, load, drain_s, expected_per_s) * load.slots_per_worker
+    drain = deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker
     slots = max(kept, drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     values: dict[str, Scalar] = {
