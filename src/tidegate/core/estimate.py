@@ -31,6 +31,7 @@ HISTORY_S = 600.0
 """Arrivals remembered, or the target wait where that is longer: what the head age can be read off, and the surges."""
 
 SLOW_WINDOW_S = 300.0
+CHANCE_SIGMAS = 1.5
 RECENT_STEPS = 8
 NOISE_FROM = 6
 """Increments below which their spread says nothing of the counts' error."""
@@ -165,7 +166,7 @@ def _steady_rate(samples: Sequence[Sample], window_s: float, noise: float) -> fl
     ticks = max(2, sum(sample.at_s >= samples[-1].at_s - window_s for sample in samples))
     # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
     variance = 1.2 * max(slow, 1 / window_s) / window_s + 6 * noise**2 / ticks / window_s**2
-    share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - 1))
+    share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - CHANCE_SIGMAS))
     return slow + share * (quick - slow)
 
 

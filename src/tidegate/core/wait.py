@@ -28,6 +28,7 @@ BOUND_LEAST = 0.3
 """With few messages in a queue there is no long way round the shards."""
 
 DEADLINES = 8
+LEAST_OF_LOAD = 0.8
 TAU_TARGETS = 1.0
 TAU_BLINDS = 2.0
 
@@ -42,7 +43,8 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
     tau_s = max(TAU_TARGETS * pool.target_wait_s, TAU_BLINDS * blind)
     headroom = grown * offered * max(0.0, 1.0 - (pool.target_wait_s - standing_s) / blind)
     steady = load.steady_per_s * mean_s
-    regulated = max(steady + (load.waiting * mean_s - steady * standing_s) / tau_s, 0.0)
+    least = LEAST_OF_LOAD * min(steady, offered)
+    regulated = max(steady + (load.waiting * mean_s - steady * standing_s) / tau_s, least)
     erlang = slots_for_target(
         offered, pool.target_wait_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most_workers * load.slots_per_worker
     )
