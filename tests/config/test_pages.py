@@ -56,7 +56,7 @@ def test_every_setting_is_described_and_defaults_are_as_people_write_them() -> N
     assert schema["title"]
     assert [name for name, setting in names(schema) if not setting["description"].endswith(".")] == []
     defaults = {name: setting["default"] for name, setting in names(schema) if "default" in setting}
-    assert (defaults["tick"], defaults["hold"], defaults["utilization"]) == ("10s", "2m", "auto")
+    assert (defaults["tick"], defaults["stop_timeout"], defaults["utilization"]) == ("10s", "30s", "auto")
     assert "null" not in json.dumps(schema)
 
 

@@ -112,13 +112,15 @@ class PoolSettings(_Table):
     )
     policy: Literal["wait", "littles-law"] = Field(
         "wait",
-        description='How the workers needed are found: "wait" holds the target for the least money, by what it measures '
-        'of waits, surges and start-up; "littles-law" is the plain formula, to be checked by hand.',
+        description='How the workers needed are found. "wait": hold the target for the least money, as measured: by '
+        'waits, surges, start-up. "littles-law": the plain formula, which a share as `utilization` also asks for.',
+        examples=["littles-law"],
     )
     economy: Literal["lean", "prompt"] = Field(
         "lean",
-        description='"lean" lets a backlog stand on purpose where the target allows it, so waits are often a good part '
-        'of `target_wait`; "prompt" asks for short waits, at a price.',
+        description='"lean": where the target allows it, a backlog stands on purpose, and waits are a good part of '
+        '`target_wait`. "prompt": none stands; shorter waits at a price.',
+        examples=["prompt"],
     )
     utilization: Chance = Field(
         None,
