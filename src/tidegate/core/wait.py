@@ -29,6 +29,7 @@ BOUND_LEAST = 0.3
 
 DEADLINES = 8
 LEAST_OF_LOAD = 0.8
+ROUNDED_AWAY = 0.5
 TAU_TARGETS = 1.0
 TAU_BLINDS = 2.0
 
@@ -52,7 +53,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
     kept = max(leanness * regulated + (1.0 - leanness) * prompt, headroom)
     expected_per_s = leanness * load.steady_per_s + (1.0 - leanness) * load.arrivals.value
     drain = deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker
-    slots = max(kept, drain)
+    slots = max(kept - ROUNDED_AWAY * leanness * load.slots_per_worker, drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     values: dict[str, Scalar] = {
         "arrivals_per_s": round(load.arrivals.value, 3),
