@@ -68,7 +68,7 @@ def test_one_empty_reading_is_no_burst_when_the_next_ones_are_as_before(after: i
 
 
 def test_the_rate_of_long_jobs_is_taken_over_three_of_them() -> None:
-    jobs = watch([0.1] * 25 + [0.4] * 6, 0.0)
+    jobs = watch([0.1] * 40 + [0.2] * 6, 0.0)
     assert arrivals(jobs, mean_s=60.0).value < arrivals(jobs, mean_s=1.0).value
     assert estimate.long_window_s(POOL, 60.0) == 180
     assert estimate.long_window_s(POOL, 3600.0) == estimate.LONGEST_WINDOW_S

@@ -62,10 +62,10 @@ def test_a_step_out_is_the_larger_of_the_share_and_the_count(
     assert (limited.reason is Reason.RAMP) == (expected < 100)
 
 
-def needs(*values: int) -> tuple[tuple[float, int], ...]:
+def needs(*values: int, kept_s: float = 60.0) -> tuple[tuple[float, int], ...]:
     remembered: tuple[tuple[float, int], ...] = ()
     for tick, value in enumerate(values):
-        remembered = guardrails.remember_need(remembered, NOW_S + tick * 10, value, 60.0)
+        remembered = guardrails.remember_need(remembered, NOW_S + tick * 10, value, kept_s)
     return remembered
 
 
@@ -88,15 +88,17 @@ def test_the_highest_remembered_is_the_highest_of_the_hold_time(seen: list[int])
         ((3,), 3, 0, Limit(3)),
         ((3, 3, 3, 3, 3, 3), 9, 59, Limit(9, Reason.HOLD_TIME, "watching for 60 s before scaling in")),
         ((3, 3, 3, 3, 3, 3, 3), 9, 60, Limit(3)),
+        ((9, 8, 8, 8, 8, 8, 8, 8), 9, 70, Limit(9, Reason.HOLD_TIME, "up to 9 were needed within the last 135 s")),
+        ((9, *[8] * 14), 9, 140, Limit(8)),
         ((9, 3, 3, 5, 3, 3, 3, 3), 9, 70, Limit(5, Reason.HOLD_TIME, "5 were needed within the last 60 s")),
-        ((99, 3, 3, 3, 3, 3, 3), 9, 60, Limit(9, Reason.HOLD_TIME, "50 were needed within the last 60 s")),
-        ((99, 3, 3, 3, 3, 3, 3), 60, 60, Limit(50, Reason.HOLD_TIME, "50 were needed within the last 60 s")),
+        ((99, 3, 3, 3, 3, 3, 3), 9, 60, Limit(9, Reason.HOLD_TIME, "up to 50 were needed within the last 60 s")),
+        ((99, *[3] * 6), 60, 60, Limit(60, Reason.HOLD_TIME, "up to 50 were needed within the last 90 s")),
     ],
 )
 def test_scale_in_waits_for_the_hold_time_and_goes_to_its_highest_need(
     seen: tuple[int, ...], current: int, watched_s: float, expected: Limit
 ) -> None:
-    assert guardrails.hold(seen[-1], current, needs(*seen), watched_s, CEILING, 60.0) == expected
+    assert guardrails.hold(seen[-1], current, needs(*seen, kept_s=1800.0), watched_s, CEILING, 60.0) == expected
 
 
 @pytest.mark.parametrize(

@@ -76,18 +76,18 @@ def hold(
         return Limit(workers)
     if watched_s < hold_s:
         return Limit(current, Reason.HOLD_TIME, f"watching for {hold_s:g} s before scaling in")
-    now_s = needs[-1][0]
+    wanted = [(needs[-1][0] - at_s, min(need, limit.workers)) for at_s, need in needs]
     held_s = hold_s
-    for lower in sorted({min(need, limit.workers) for _, need in needs}):
-        if lower >= current:
-            break
+    for lower in sorted({max(need, workers) for _, need in wanted if need < current}):
         held_s = patience_s(hold_s, (current - lower) / current)
-        if all(min(need, limit.workers) <= lower for at_s, need in needs if at_s >= now_s - held_s):
-            lower = max(lower, workers)
-            note = f"{lower} were needed within the last {held_s:g} s"
-            return Limit(lower, Reason.HOLD_TIME, note) if lower > workers else Limit(workers)
-    highest = max(min(need, limit.workers) for at_s, need in needs if at_s >= now_s - held_s)
+        if held_s <= watched_s and all(need <= lower for ago_s, need in wanted if ago_s <= held_s):
+            return _held(lower, workers, f"{lower} were needed within the last {held_s:.0f} s")
+    highest = max(need for ago_s, need in wanted if ago_s <= held_s)
     return Limit(current, Reason.HOLD_TIME, f"up to {highest} were needed within the last {held_s:.0f} s")
+
+
+def _held(kept: int, workers: int, note: str) -> Limit:
+    return Limit(kept, Reason.HOLD_TIME, note) if kept > workers else Limit(workers)
 
 
 def patience_s(hold_s: float, share: float) -> float:

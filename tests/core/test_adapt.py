@@ -1,0 +1,76 @@
+"""What a pool learns of itself: lean is earned slowly and lost at once, surges are followed."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.core.observations import NOW_S, POOL, observe, queue, worker
+from tidegate.core.adapt import blind_s, growth, learn_lean, learn_surge
+from tidegate.core.model import WAIT_BOUNDS_S, PoolState, Sample
+from tidegate.core.signals import Signals, read_signals
+
+MINUTES = replace(POOL, target_wait_s=60)
+
+
+def waits(early: int, late: int = 0, age_s: float | None = None) -> Signals:
+    """`early` starts after less than 50 ms, `late` ones after two minutes."""
+    buckets = tuple(early if i == 0 else late if edge == 180 else 0 for i, edge in enumerate((*WAIT_BOUNDS_S, 0)))
+    seen = observe(queue(0, age_s=age_s), workers=(worker(completions=early + late, waits=buckets),))
+    return read_signals(MINUTES, PoolState(), seen)
+
+
+def silent(age_s: float | None = None) -> Signals:
+    return read_signals(MINUTES, PoolState(), observe(queue(0, age_s=age_s)))
+
+
+def test_ten_minutes_of_waits_in_time_earn_all_of_the_standing_wait() -> None:
+    lean = 0.0
+    for _ in range(60):
+        lean = learn_lean(MINUTES, lean, waits(100), 10.0)
+    assert lean == pytest.approx(1.0)
+    assert learn_lean(MINUTES, lean, waits(100), 10.0) == 1.0
+
+
+@pytest.mark.parametrize(
+    ("signals", "after"),
+    [
+        (waits(100, late=2), 0.4),
+        (waits(1000, late=2), 0.8 + 1 / 60),
+        (waits(100, age_s=59), 0.0),
+        (waits(100, age_s=30), 0.8 + 1 / 60),
+        (silent(age_s=30), 0.8 + 1 / 60),
+        (silent(), 0.8),
+    ],
+)
+def test_late_waits_halve_it_an_old_head_ends_it_and_silence_leaves_it(signals: Signals, after: float) -> None:
+    assert learn_lean(MINUTES, 0.8, signals, 10.0) == pytest.approx(after)
+
+
+def test_a_pool_that_asks_for_prompt_waits_earns_nothing() -> None:
+    assert learn_lean(replace(MINUTES, economy="prompt"), 0.8, waits(100), 10.0) == 0.0
+
+
+def rates(*per_s: float) -> PoolState:
+    """Forty ticks of ten seconds at each rate."""
+    samples, arrived = [Sample(NOW_S, 0.0, 0, 0)], 0.0
+    for tick in range(40 * len(per_s)):
+        arrived += 10 * per_s[tick // 40]
+        samples.append(Sample(NOW_S + 10 * (tick + 1), arrived, 0, 0))
+    return PoolState(samples=tuple(samples))
+
+
+def test_calm_traffic_wears_the_surge_off_and_a_rise_beyond_it_puts_nineteen_times_as_much_on() -> None:
+    calm = learn_surge(rates(5.0), POOL, 60.0, 10.0)
+    assert calm == pytest.approx(0.4 - 0.02 * 0.05)
+    cut = replace(rates(5.0, 50.0), samples=rates(5.0, 50.0).samples[:51])
+    assert learn_surge(cut, POOL, 60.0, 10.0) == pytest.approx(0.4 + 0.02 * 0.95)
+
+
+def test_without_two_blind_windows_of_history_nothing_is_learned() -> None:
+    assert learn_surge(PoolState(), POOL, 60.0, 10.0) == 0.4
+    assert learn_surge(rates(5.0), POOL, 600.0, 10.0) == 0.4
+
+
+def test_the_blind_window_is_the_lag_a_tick_and_a_start_up() -> None:
+    assert blind_s(POOL, 60.0) == 100.0
+    assert growth(0.5) == 2.25

@@ -1,0 +1,137 @@
+"""The default policy: how much wait stands, how much headroom, and what every deadline needs of whom."""
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
+from tidegate.core.committed import Committed, commit, workers_by
+from tidegate.core.decide import decide
+from tidegate.core.estimate import Estimate
+from tidegate.core.model import PoolState, Sample
+from tidegate.core.need import Load
+from tidegate.core.signals import read_signals
+from tidegate.core.wait import deadline_workers, hold_the_wait, mean_wait_bound_s
+
+WAIT = replace(POOL, utilization=None, drain_target_s=None, target_wait_s=600, service_time_hint_s=20.0)
+"""Ten minutes of wait are allowed: much longer than it takes to react."""
+
+LOAD = Load(
+    arrivals=Estimate(8.0, "counts"),
+    waiting=0.0,
+    head_age=Estimate(0.0, "empty"),
+    service_time=Estimate(20.0, "workers"),
+    variation=1.0,
+    start_up=Estimate(60.0, "measured"),
+    slots_per_worker=4,
+    steady_per_s=8.0,
+    committed=Committed(running=40),
+    lean=1.0,
+    surge=0.1,
+)
+"""160 slots of work in 40 workers of four."""
+
+
+def size(load: Load, **settings: float | str) -> int:
+    return hold_the_wait(replace(WAIT, **settings), load, 500)[0]  # type: ignore[arg-type]  # the settings vary
+
+
+def values(load: Load, **settings: float) -> dict[str, float]:
+    return dict(hold_the_wait(replace(WAIT, **settings), load, 500)[1].values)  # type: ignore[arg-type]  # ditto
+
+
+def test_before_it_is_earned_no_wait_stands_and_chance_gets_its_headroom() -> None:
+    prompt = values(replace(LOAD, lean=0.0))
+    assert prompt["standing_wait_s"] == 0.0
+    assert prompt["slots"] == prompt["erlang_slots"] > 160
+
+
+def test_an_earned_standing_wait_keeps_the_count_below_the_load_until_the_backlog_stands() -> None:
+    assert size(LOAD) < 40
+    standing = 8.0 * values(LOAD)["standing_wait_s"]
+    assert values(replace(LOAD, waiting=standing))["regulated_slots"] == pytest.approx(160, abs=0.1)
+
+
+def test_a_count_that_reads_low_never_takes_more_than_a_fifth_of_the_load_away() -> None:
+    assert values(LOAD)["regulated_slots"] >= 0.8 * 160 - 1e-9
+
+
+@pytest.mark.parametrize(("target_s", "leans"), [(600.0, True), (120.0, True), (30.0, False)])
+def test_only_a_target_that_outlasts_the_blind_window_bears_a_standing_wait(target_s: float, leans: bool) -> None:
+    assert (values(LOAD, target_wait_s=target_s)["standing_wait_s"] > 0) is leans
+
+
+def test_a_surge_needs_headroom_where_the_target_is_shorter_than_the_blind_window_and_none_where_it_is_longer() -> None:
+    doubling = replace(LOAD, surge=0.4142, lean=0.0)
+    assert values(doubling, target_wait_s=600.0)["headroom_slots"] == 0.0
+    # blind for 30 + 10 + 60 s, ten of which are allowed: 2 × 160 × (1 − 10/100)
+    assert values(doubling, target_wait_s=10.0)["headroom_slots"] == pytest.approx(288, rel=0.01)
+
+
+def test_a_backlog_beyond_what_may_wait_is_drained_by_its_deadline() -> None:
+    late = replace(LOAD, waiting=8000.0, head_age=Estimate(300.0, "counts"))
+    assert size(late) > 60
+
+
+def test_workers_that_are_starting_are_not_bought_again() -> None:
+    late = replace(LOAD, waiting=8000.0, head_age=Estimate(300.0, "counts"))
+    asked = size(late)
+    again = replace(late, committed=Committed(40, starting=((60.0, asked - 40),)))
+    assert size(again) <= asked
+
+
+def test_running_workers_come_first_then_starting_then_new_ones() -> None:
+    there = Committed(running=2, starting=((50.0, 1),))
+    needed = [workers_by(due, 100.0, there, 1, 10.0, 60.0, 5.0) for due in (10, 20, 25, 40)]
+    # ten jobs each of the running; five and three quarters of the starting; four and three quarters of a new one
+    assert needed == pytest.approx([1.0, 2.0, 2 + 5 / 5.75, 3 + (20 - 5.75) / 4.75])
+
+
+def test_what_no_new_worker_can_come_in_time_for_asks_for_none_and_not_for_those_who_come_too_late() -> None:
+    there = Committed(running=2, starting=((50.0, 1),))
+    assert workers_by(1000, 40.0, there, 1, 10.0, float("inf"), 5.0) == 2
+
+
+def test_handlers_too_short_to_measure_need_nobody_for_their_deadlines() -> None:
+    assert deadline_workers(WAIT, replace(LOAD, service_time=Estimate(0.0, "workers")), 300.0, 8.0) == 0.0
+
+
+def test_a_fifo_queue_has_no_spread_of_waits_and_a_long_queue_little() -> None:
+    assert mean_wait_bound_s(120, 1.0, fifo=True) == 120
+    assert mean_wait_bound_s(120, 0.01, fifo=False) == 36
+    bounds = [mean_wait_bound_s(120, rate, fifo=False) for rate in (0.1, 1.0, 10.0, 1000.0)]
+    assert bounds == sorted(bounds)
+    assert bounds[-1] < 120
+
+
+@given(st.floats(0, 1e5), st.floats(0, 1e4), st.floats(0, 2000), st.floats(0, 1), st.floats(0, 3), st.floats(5, 3600))
+def test_more_backlog_never_needs_fewer_workers(
+    waiting: float, more: float, head_s: float, lean: float, surge: float, target_s: float
+) -> None:
+    load = replace(LOAD, waiting=waiting, head_age=Estimate(head_s, "counts"), lean=lean, surge=surge)
+    pool = replace(WAIT, target_wait_s=target_s)
+    assert hold_the_wait(pool, replace(load, waiting=waiting + more), 500)[0] >= hold_the_wait(pool, load, 500)[0]
+
+
+def test_starting_workers_are_timed_by_the_raises_that_they_answer() -> None:
+    state = PoolState(raises=((NOW_S - 50, 2), (NOW_S - 10, 3)))
+    reports = tuple(worker(f"w{n}") for n in range(4))
+    seen = observe(queue(0), workers=reports, seen=capacity(8))
+    found = commit(state, seen, read_signals(POOL, state, seen), 60.0)
+    assert found == Committed(4, ((10.0, 1), (50.0, 3)))
+    unknown = commit(PoolState(), seen, read_signals(POOL, state, seen), 60.0)
+    assert unknown == Committed(4, ((30.0, 4),))
+    overdue = commit(PoolState(raises=((NOW_S - 500, 9),)), seen, read_signals(POOL, state, seen), 60.0)
+    assert overdue == Committed(4, ((6.0, 4),))
+
+
+def test_a_whole_decision_says_what_it_was_made_of() -> None:
+    samples = tuple(Sample(NOW_S - 60 + 10 * n, 120.0 * n, 900, 900) for n in range(6))
+    decision, _ = decide(WAIT, PoolState(samples=samples), observe(queue(900), workers=(worker(completions=120),)))
+    step = next(step for step in decision.steps if step.name == "size")
+    assert step.values["workers"] == decision.desired
+    assert {"offered_slots", "blind_s", "growth", "standing_wait_s", "headroom_slots", "drain_slots"} <= set(
+        step.values
+    )
