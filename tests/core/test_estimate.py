@@ -296,3 +296,36 @@ def test_start_up_is_the_ninetieth_percentile_then_the_hint_then_nothing() -> No
     hinted = replace(POOL, start_up_hint_s=45.0)
     assert estimate.start_up_s(hinted, PoolState()) == estimate.Estimate(45.0, "hint")
     assert estimate.start_up_s(POOL, PoolState()) == estimate.Estimate(0.0, "unmeasured")
+
+
+def test_a_slope_is_the_rate_whatever_single_readings_say_and_of_one_reading_it_is_nothing() -> None:
+    even = readings(*(10.0 * n for n in range(13)))
+    assert estimate.slope_per_s(even, 60) == pytest.approx(1.0)
+    assert estimate.slope_per_s(even, 30, ago_s=60) == pytest.approx(1.0)
+    assert estimate.slope_per_s(even[:1], 60) == 0.0
+
+
+def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now() -> None:
+    steady = estimate.Estimate(10.0, "counts")
+    noisy = tuple(Sample(NOW_S + 10 * n, 100 * n + w, w, w) for n, w in enumerate((300, 200, 400, 300, 250, 350, 300)))
+    assert estimate.waiting(noisy, steady, signals(), POOL) == pytest.approx(300)
+    one_empty = (*noisy, Sample(NOW_S + 70, 700, 0, 0))
+    assert estimate.waiting(one_empty, steady, signals(), POOL) > 200
+    jump = estimate.Estimate(10.0, "counts, jump")
+    assert estimate.waiting(noisy, jump, signals(), POOL) == pytest.approx((300 + 250 + 350 + 300) / 4)
+    assert estimate.waiting((), steady, signals(queue(7)), POOL) == 7
+
+
+def test_a_lasting_rate_is_taken_over_the_target_wait() -> None:
+    quiet_then_busy = readings(*(0.0,) * 40, *(10.0 * n for n in range(1, 21)))
+    now = estimate.Estimate(1.0, "counts")
+    assert estimate.steady_per_s(quiet_then_busy, replace(POOL, target_wait_s=300), now) == pytest.approx(2 / 3)
+    assert estimate.steady_per_s((), POOL, now) == 1.0
+
+
+def test_a_worker_is_held_as_long_as_a_new_one_takes_to_start_unless_the_setting_says_otherwise() -> None:
+    unset = replace(POOL, hold_s=None, start_up_hint_s=None)
+    assert estimate.hold_s(POOL, PoolState()) == 60
+    assert estimate.hold_s(unset, PoolState()) == estimate.HOLD_UNMEASURED_S
+    assert estimate.hold_s(unset, PoolState(start_ups_s=(90.0,))) == 90
+    assert estimate.hold_s(unset, PoolState(start_ups_s=(1.0,))) == 30

@@ -45,7 +45,7 @@ def values(load: Load, **settings: float) -> dict[str, float]:
 def test_before_it_is_earned_no_wait_stands_and_chance_gets_its_headroom() -> None:
     prompt = values(replace(LOAD, lean=0.0))
     assert prompt["standing_wait_s"] == 0.0
-    assert prompt["slots"] == prompt["erlang_slots"] > 160
+    assert prompt["slots"] == prompt["regulated_slots"] == prompt["erlang_slots"] > 160
 
 
 def test_an_earned_standing_wait_keeps_the_count_below_the_load_until_the_backlog_stands() -> None:
@@ -123,6 +123,8 @@ def test_starting_workers_are_timed_by_the_raises_that_they_answer() -> None:
     assert found == Committed(4, ((10.0, 1), (50.0, 3)))
     unknown = commit(PoolState(), seen, read_signals(POOL, state, seen), 60.0)
     assert unknown == Committed(4, ((30.0, 4),))
+    all_there = commit(state, observe(workers=reports, seen=capacity(4)), read_signals(POOL, state, seen), 60.0)
+    assert all_there == Committed(4)
     overdue = commit(PoolState(raises=((NOW_S - 500, 9),)), seen, read_signals(POOL, state, seen), 60.0)
     assert overdue == Committed(4, ((6.0, 4),))
 

@@ -1,9 +1,11 @@
 """From signals to rates and times: arrivals, service time, start-up time, head age. Each names its source."""
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
+from operator import attrgetter
 
 from tidegate.core.fleet import FleetSignals, digest, known_workers
 from tidegate.core.model import Capacity, Fleet, Pool, PoolState, Sample, ServiceTime
@@ -56,6 +58,9 @@ CLOCK_SLACK_S = 5.0
 
 RAISE_FORGOTTEN_S = 900.0
 """A raise whose workers have not shown up after a quarter of an hour measures a fault, not a start-up."""
+
+
+_at_s = attrgetter("at_s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +168,7 @@ def _steady_rate(samples: Sequence[Sample], window_s: float, noise: float) -> fl
     By one standard deviation: all of the former; by two: all of the latter; a share of each in between.
     """
     slow, quick = slope_per_s(samples, max(SLOW_WINDOW_S, window_s)), slope_per_s(samples, window_s)
-    ticks = max(2, sum(sample.at_s >= samples[-1].at_s - window_s for sample in samples))
+    ticks = max(2, len(samples) - bisect_left(samples, samples[-1].at_s - window_s, key=_at_s))
     # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
     variance = 1.2 * max(slow, 1 / window_s) / window_s + 6 * noise**2 / ticks / window_s**2
     share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - CHANCE_SIGMAS))
@@ -184,14 +189,15 @@ def count_noise(samples: Sequence[Sample]) -> float:
 
 def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) -> float:
     """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample."""
-    end_s = samples[-1].at_s - ago_s
-    points = [(s.at_s - end_s, s.arrived) for s in samples if end_s - window_s - 1e-6 <= s.at_s <= end_s + 1e-6]
-    if len(points) < 2:
+    end_s, origin = samples[-1].at_s - ago_s, samples[-1].arrived
+    begin = bisect_left(samples, end_s - window_s - 1e-6, key=_at_s)
+    count, sum_t, sum_n, sum_tt, sum_tn = 0, 0.0, 0.0, 0.0, 0.0
+    for sample in samples[begin : bisect_right(samples, end_s + 1e-6, key=_at_s)]:
+        t, n = sample.at_s - end_s, sample.arrived - origin
+        count, sum_t, sum_n, sum_tt, sum_tn = count + 1, sum_t + t, sum_n + n, sum_tt + t * t, sum_tn + t * n
+    if count < 2:
         return _rate(samples, window_s)
-    mean_t = sum(t for t, _ in points) / len(points)
-    mean_n = sum(n for _, n in points) / len(points)
-    spread = sum((t - mean_t) ** 2 for t, _ in points)
-    return max(0.0, sum((t - mean_t) * (n - mean_n) for t, n in points) / spread)
+    return max(0.0, (count * sum_tn - sum_t * sum_n) / (count * sum_tt - sum_t**2))
 
 
 def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, pool: Pool) -> float:
@@ -203,7 +209,7 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
         return signals.waiting
     last = samples[-1]
     window_s = 3 * pool.tick_s if arrivals.source.endswith("jump") else LONG_WINDOW_S
-    recent = [s for s in samples if s.at_s >= last.at_s - window_s - 1e-6]
+    recent = samples[bisect_left(samples, last.at_s - window_s - 1e-6, key=_at_s) :]
     carried = sum(s.arrived - last.arrived + arrivals.value * (last.at_s - s.at_s) for s in recent) / len(recent)
     return max(0.0, last.waiting + carried)
 
@@ -222,7 +228,7 @@ def hold_s(pool: Pool, state: PoolState) -> float:
 
 
 def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:
-    """The arrival rate that has lasted: over the target wait (five minutes at least), or the present one if lower.
+    """The arrival rate that has lasted: over the target wait, five minutes at least. Without samples the present one.
 
     What comes on top can wait, where waiting is affordable: it is backlog, and is worked off as such.
     """
@@ -234,7 +240,7 @@ def _rate(samples: Sequence[Sample], window_s: float) -> float:
     if len(samples) < 2:
         return 0.0
     last = samples[-1]
-    first = next((sample for sample in samples[:-1] if sample.at_s >= last.at_s - window_s - 1e-6), samples[-2])
+    first = samples[min(bisect_left(samples, last.at_s - window_s - 1e-6, key=_at_s), len(samples) - 2)]
     return max(0.0, (last.arrived - first.arrived) / (last.at_s - first.at_s))
 
 

@@ -7,6 +7,7 @@ deadline, and capacity that is on its way is counted before more is asked for.
 """
 
 import math
+from dataclasses import dataclass
 
 from tidegate.core.adapt import blind_s, growth
 from tidegate.core.committed import workers_by
@@ -28,53 +29,101 @@ BOUND_LEAST = 0.3
 """With few messages in a queue there is no long way round the shards."""
 
 DEADLINES = 8
+
 LEAST_OF_LOAD = 0.8
+"""Never fewer slots than this share of the load, however short the backlog: counts read low as often as high."""
+
 ROUNDED_AWAY = 0.5
+"""Of a worker, where a backlog stands: it takes up the difference, so the count goes to the nearest whole one."""
+
 TAU_TARGETS = 1.0
 TAU_BLINDS = 2.0
+"""The backlog goes to its set point over the target wait, or twice the blind window where that is longer: it is an
+integrator with the blind window as dead time, and anything faster oscillates."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Terms:
+    """What the need is made of: seconds, factors, slots."""
+
+    offered: float
+    blind_s: float
+    growth: float
+    bound_s: float
+    leanness: float
+    standing_wait_s: float
+    erlang: int
+    headroom: float
+    regulated: float
+    drain: float
 
 
 def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
     """Workers for the arrivals, the standing wait and the deadlines; the step carries every value used."""
-    mean_s, offered = load.service_time.value, load.arrivals.value * load.service_time.value
-    blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
-    bound_s = mean_wait_bound_s(pool.target_wait_s, load.steady_per_s, fifo=load.fifo)
-    leanness = load.lean * min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
-    standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
-    tau_s = max(TAU_TARGETS * pool.target_wait_s, TAU_BLINDS * blind)
-    headroom = grown * offered * max(0.0, 1.0 - (pool.target_wait_s - standing_s) / blind)
-    steady = load.steady_per_s * mean_s
-    least = LEAST_OF_LOAD * min(steady, offered)
-    regulated = max(steady + (load.waiting * mean_s - steady * standing_s) / tau_s, least)
-    erlang = slots_for_target(
-        offered, pool.target_wait_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most_workers * load.slots_per_worker
-    )
-    prompt = max(float(erlang), offered + load.waiting * mean_s / tau_s)
-    kept = max(leanness * regulated + (1.0 - leanness) * prompt, headroom)
-    expected_per_s = leanness * load.steady_per_s + (1.0 - leanness) * load.arrivals.value
-    drain = deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker
-    slots = max(kept - ROUNDED_AWAY * leanness * load.slots_per_worker, drain)
+    terms = _terms(pool, load, most_workers)
+    rounded = ROUNDED_AWAY * terms.leanness * load.slots_per_worker
+    slots = max(max(terms.regulated, terms.headroom) - rounded, terms.drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     values: dict[str, Scalar] = {
         "arrivals_per_s": round(load.arrivals.value, 3),
+        "lasting_per_s": round(load.steady_per_s, 3),
         "waiting": round(load.waiting, 1),
-        "service_time_s": round(mean_s, 4),
-        "offered_slots": round(offered, 3),
-        "blind_s": round(blind, 1),
-        "growth": round(grown, 3),
+        "service_time_s": round(load.service_time.value, 4),
+        "offered_slots": round(terms.offered, 3),
+        "blind_s": round(terms.blind_s, 1),
+        "growth": round(terms.growth, 3),
         "lean": round(load.lean, 3),
-        "bound_s": round(bound_s, 1),
-        "leanness": round(leanness, 3),
-        "standing_wait_s": round(standing_s, 2),
-        "erlang_slots": erlang,
-        "headroom_slots": round(headroom, 2),
-        "regulated_slots": round(regulated, 2),
-        "drain_slots": round(drain, 2),
+        "bound_s": round(terms.bound_s, 1),
+        "leanness": round(terms.leanness, 3),
+        "standing_wait_s": round(terms.standing_wait_s, 2),
+        "erlang_slots": terms.erlang,
+        "headroom_slots": round(terms.headroom, 2),
+        "regulated_slots": round(terms.regulated, 2),
+        "drain_slots": round(terms.drain, 2),
+        "running": load.committed.running,
+        "starting": sum(count for _, count in load.committed.starting),
         "slots": round(slots, 2),
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
     return workers, Step("size", values, f"{slots:.1f} slots of work are {workers} workers of {load.slots_per_worker}")
+
+
+def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
+    target_s, mean_s, offered = (
+        pool.target_wait_s,
+        load.service_time.value,
+        load.arrivals.value * load.service_time.value,
+    )
+    blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
+    bound_s = mean_wait_bound_s(target_s, load.steady_per_s, fifo=load.fifo)
+    leanness = load.lean * min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
+    standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
+    most = most_workers * load.slots_per_worker
+    erlang = slots_for_target(offered, target_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most)
+    expected_per_s = leanness * load.steady_per_s + (1.0 - leanness) * load.arrivals.value
+    return _Terms(
+        offered=offered,
+        blind_s=blind,
+        growth=grown,
+        bound_s=bound_s,
+        leanness=leanness,
+        standing_wait_s=standing_s,
+        erlang=erlang,
+        headroom=grown * offered * max(0.0, 1.0 - (target_s - standing_s) / blind),
+        regulated=_regulated(pool, load, blind, leanness, standing_s, erlang),
+        drain=deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker,
+    )
+
+
+def _regulated(pool: Pool, load: Load, blind: float, leanness: float, standing_s: float, erlang: int) -> float:
+    """Slots that lead the backlog to the standing wait; without one, those that chance asks for; between, a blend."""
+    mean_s = load.service_time.value
+    tau_s = max(TAU_TARGETS * pool.target_wait_s, TAU_BLINDS * blind)
+    lasting, offered = load.steady_per_s * mean_s, load.arrivals.value * mean_s
+    lean = max(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, LEAST_OF_LOAD * min(lasting, offered))
+    prompt = max(float(erlang), offered + load.waiting * mean_s / tau_s)
+    return leanness * lean + (1.0 - leanness) * prompt
 
 
 def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> float:
@@ -83,7 +132,7 @@ def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> floa
     The w with w + z √((shards − 1) w ÷ rate) = target: a FIFO queue has no spread.
 
     >>> round(mean_wait_bound_s(120, 1.0, fifo=False)), round(mean_wait_bound_s(120, 100.0, fifo=False))
-    (65, 112)
+    (65, 113)
     """
     if fifo:
         return target_s
