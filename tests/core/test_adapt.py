@@ -50,25 +50,24 @@ def test_a_pool_that_asks_for_prompt_waits_earns_nothing() -> None:
     assert learn_lean(replace(MINUTES, economy="prompt"), 0.8, waits(100), 10.0) == 0.0
 
 
-def rates(*per_s: float) -> PoolState:
+def rates(*per_s: float) -> tuple[Sample, ...]:
     """Forty ticks of ten seconds at each rate."""
     samples, arrived = [Sample(NOW_S, 0.0, 0, 0)], 0.0
     for tick in range(40 * len(per_s)):
         arrived += 10 * per_s[tick // 40]
         samples.append(Sample(NOW_S + 10 * (tick + 1), arrived, 0, 0))
-    return PoolState(samples=tuple(samples))
+    return tuple(samples)
 
 
 def test_calm_traffic_wears_the_surge_off_and_a_rise_beyond_it_puts_nineteen_times_as_much_on() -> None:
-    calm = learn_surge(rates(5.0), POOL, 60.0, 10.0)
+    calm = learn_surge(0.4, rates(5.0), 100.0, 10.0)
     assert calm == pytest.approx(0.4 - 0.02 * 0.05)
-    cut = replace(rates(5.0, 50.0), samples=rates(5.0, 50.0).samples[:51])
-    assert learn_surge(cut, POOL, 60.0, 10.0) == pytest.approx(0.4 + 0.02 * 0.95)
+    assert learn_surge(0.4, rates(5.0, 50.0)[:51], 100.0, 10.0) == pytest.approx(0.4 + 0.02 * 0.95)
 
 
 def test_without_two_blind_windows_of_history_nothing_is_learned() -> None:
-    assert learn_surge(PoolState(), POOL, 60.0, 10.0) == 0.4
-    assert learn_surge(rates(5.0), POOL, 600.0, 10.0) == 0.4
+    assert learn_surge(0.4, (), 100.0, 10.0) == 0.4
+    assert learn_surge(0.4, rates(5.0), 600.0, 10.0) == 0.4
 
 
 def test_the_blind_window_is_the_lag_a_tick_and_a_start_up() -> None:

@@ -1,7 +1,9 @@
 """What a pool learns of itself over hours: how far its traffic surges, and how much standing wait it has earned."""
 
+from collections.abc import Sequence
+
 from tidegate.core.estimate import slope_per_s
-from tidegate.core.model import Pool, PoolState
+from tidegate.core.model import Pool, Sample
 from tidegate.core.signals import Signals
 
 __all__ = ["SIGNAL_LAG_S", "blind_s", "growth", "learn_lean", "learn_surge"]
@@ -31,20 +33,18 @@ def growth(surge: float) -> float:
     return (1.0 + surge) ** 2
 
 
-def learn_surge(state: PoolState, pool: Pool, start_up_s: float, elapsed_s: float) -> float:
+def learn_surge(surge: float, samples: Sequence[Sample], blind: float, elapsed_s: float) -> float:
     """Follow the 95 % quantile of (√rate of this blind window − √rate of the one before) ÷ √rate then.
 
     Square roots make the Poisson noise of all rates alike; plain ratios explode at low volume. A step down for each
     tick that stays below, nineteen times as far up for one above: at rest when one in twenty is above.
     """
-    blind = blind_s(pool, start_up_s)
-    samples = state.samples
     if not samples or samples[0].at_s > samples[-1].at_s - 2 * blind:
-        return state.surge
+        return surge
     then, now = slope_per_s(samples, blind, blind), slope_per_s(samples, blind)
     step = SURGE_STEP_PER_S * min(elapsed_s, 60.0)
-    above = now > then * growth(state.surge)
-    return min(3.0, max(0.0, state.surge + step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)))
+    above = now > then * growth(surge)
+    return min(3.0, max(0.0, surge + step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)))
 
 
 def learn_lean(pool: Pool, lean: float, signals: Signals, elapsed_s: float) -> float:

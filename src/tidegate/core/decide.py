@@ -8,7 +8,7 @@ import math
 from dataclasses import dataclass, field, replace
 
 from tidegate.core import estimate, guardrails
-from tidegate.core.adapt import learn_lean, learn_surge
+from tidegate.core.adapt import blind_s, learn_lean, learn_surge
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.committed import commit
 from tidegate.core.explain import sentence, sentence_without_need
@@ -150,17 +150,21 @@ def _estimate(
 ) -> tuple[PoolState, Load | None]:
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     known = estimate.learn_service_time(state.service_time, signals.fleet, elapsed_s)
-    state = replace(estimate.learn_start_up(state, seen.capacity, seen.fleet), service_time=known)
-    state = replace(state, lean=learn_lean(pool, state.lean, signals, elapsed_s))
+    state = estimate.learn_start_up(state, seen.capacity, seen.fleet)
     measured = estimate.service_time(pool, known, signals)
     mean_s = measured[0].value if measured else 0.0
     samples = estimate.extend_samples(pool, state.samples, seen.now_s, signals, mean_s)
-    state = replace(state, samples=samples)
+    start_up = estimate.start_up_s(pool, state)
+    state = replace(
+        state,
+        service_time=known,
+        samples=samples,
+        lean=learn_lean(pool, state.lean, signals, elapsed_s),
+        surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s),
+    )
     if measured is None:
         return state, None
-    start_up = estimate.start_up_s(pool, state)
     arrivals = estimate.arrivals_per_s(pool, samples, signals, mean_s)
-    state = replace(state, surge=learn_surge(state, pool, start_up.value, elapsed_s))
     return state, Load(
         arrivals=arrivals,
         waiting=estimate.waiting(samples, arrivals, signals, pool),
