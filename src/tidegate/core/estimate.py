@@ -35,6 +35,7 @@ HISTORY_S = 600.0
 SLOW_WINDOW_S = 300.0
 CHANCE_SIGMAS = 1.5
 RECENT_STEPS = 8
+NOISE_STEPS = 30
 NOISE_FROM = 6
 """Increments below which their spread says nothing of the counts' error."""
 
@@ -180,7 +181,7 @@ def count_noise(samples: Sequence[Sample]) -> float:
 
     By the median distance from the median, which jumps of the traffic hardly move (1.4826: of a normal distribution).
     """
-    steps = sorted(b.arrived - a.arrived for a, b in pairwise(samples[-1 - SAMPLES_PER_WINDOW :]))
+    steps = sorted(b.arrived - a.arrived for a, b in pairwise(samples[-1 - NOISE_STEPS :]))
     if len(steps) < NOISE_FROM:
         return 0.0
     middle = steps[len(steps) // 2]

@@ -6,6 +6,7 @@ Every function takes the count so far and gives a `Limit`: the count after it, a
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.model import Capacity, Override, OverrideKind, Pool, Reason
@@ -55,12 +56,12 @@ def ramp(workers: int, current: int, pool: Pool) -> Limit:
 def remember_need(
     needs: Sequence[tuple[float, int]], now_s: float, need: int, hold_s: float
 ) -> tuple[tuple[float, int], ...]:
-    """The needs within the hold time that no later one exceeds: as much as their maximum can ever ask for.
+    """The needs within the hold time that no later one reaches: as much as their maximum can ever ask for.
 
     >>> remember_need(((10.0, 9), (20.0, 4), (30.0, 3)), now_s=40.0, need=4, hold_s=25.0)
-    ((20.0, 4), (40.0, 4))
+    ((40.0, 4),)
     """
-    kept = [entry for entry in needs if entry[0] >= now_s - hold_s and entry[1] >= need]
+    kept = [entry for entry in needs if entry[0] >= now_s - hold_s and entry[1] > need]
     return (*kept, (now_s, need))
 
 
@@ -76,13 +77,16 @@ def hold(
         return Limit(workers)
     if watched_s < hold_s:
         return Limit(current, Reason.HOLD_TIME, f"watching for {hold_s:g} s before scaling in")
-    wanted = [(needs[-1][0] - at_s, min(need, limit.workers)) for at_s, need in needs]
+    newest_first = [(needs[-1][0] - at_s, min(need, limit.workers)) for at_s, need in reversed(needs)]
     held_s = hold_s
-    for lower in sorted({max(need, workers) for _, need in wanted if need < current}):
+    for (_, need), (ago_s, _) in pairwise([*newest_first, (math.inf, 0)]):
+        lower = max(need, workers)
+        if lower >= current:
+            break
         held_s = patience_s(hold_s, (current - lower) / current)
-        if held_s <= watched_s and all(need <= lower for ago_s, need in wanted if ago_s <= held_s):
+        if held_s <= watched_s and ago_s > held_s:  # the one before was higher: needs fall
             return _held(lower, workers, f"{lower} were needed within the last {held_s:.0f} s")
-    highest = max(need for ago_s, need in wanted if ago_s <= held_s)
+    highest = max(need for ago_s, need in newest_first if ago_s <= held_s)
     return Limit(current, Reason.HOLD_TIME, f"up to {highest} were needed within the last {held_s:.0f} s")
 
 
