@@ -77,25 +77,22 @@ def scenario_from_trace(
     draws = np.random.default_rng([seed, 1])
     edges_s = np.array([each.begin_s for each in bins] + [bins[-1].end_s]) - bins[0].begin_s
     counts = np.array([each.count for each in bins], np.int64)
-    trace_s = float(edges_s[-1])
-    mean_per_s = float(counts.sum()) / trace_s
-    rate_per_s = _rate(mean_per_s, load_slots, max_messages, min(min_length_s, trace_s))
-    length_s = min(max_length_s, trace_s, max_messages / rate_per_s)
-    edges_s, counts = _window(edges_s, counts, length_s, mean_per_s, draws)
+    mean_per_s = float(counts.sum() / edges_s[-1])
+    rate_per_s = _rate(mean_per_s, load_slots, max_messages, min(min_length_s, float(edges_s[-1])))
+    window_s = min(max_length_s, float(edges_s[-1]), max_messages / rate_per_s)
+    edges_s, counts = _window(edges_s, counts, window_s, mean_per_s, draws)
     counts = _at_most(max_messages, _scale(counts, rate_per_s / mean_per_s, draws), draws)
-    edges_s = edges_s[: len(counts) + 1]
-    arrivals_s = _spread(edges_s, counts, draws)
-    mean_service_s = load_slots / rate_per_s
+    arrivals_s = _spread(edges_s[: len(counts) + 1], counts, draws)
     how.setdefault("slots_per_worker", 4)
     if initial_workers is None:
-        initial_workers = _initial_workers(arrivals_s, mean_service_s, target_wait_s + start_up_s, **how)
+        initial_workers = _initial_workers(arrivals_s, load_slots / rate_per_s, target_wait_s + start_up_s, **how)
     return Scenario(
         name=name,
         arrivals_s=arrivals_s,
-        service_s=service_times(service, mean_service_s, variation, len(arrivals_s), draws),
+        service_s=service_times(service, load_slots / rate_per_s, variation, len(arrivals_s), draws),
         target_wait_s=target_wait_s,
         start_up_s=start_up_s,
-        length_s=float(edges_s[-1]),
+        length_s=float(edges_s[len(counts)]),
         initial_workers=initial_workers,
         **how,
     )
