@@ -151,6 +151,26 @@ async def test_whatever_an_async_handler_raises_is_its_outcome_and_the_loop_live
     assert await runner.start(message("good")).outcome() is None
 
 
+class Closing(asyncio.SelectorEventLoop):
+    """Looks open to whoever asks just before it closes."""
+
+    closing = False
+
+    def is_closed(self) -> bool:
+        return super().is_closed() and not self.closing
+
+
+def test_telling_a_handler_whose_loop_closes_in_that_moment_raises_nothing() -> None:
+    """An error there would keep the messages after it from being released."""
+    loop, given = Closing(), message()
+    run = LoopRunner(plain, loop).start(given)
+    loop.closing = True
+    loop.close()
+    run.interrupt()
+    loop.closing = False
+    assert given.lease_lost.is_set()
+
+
 def test_stopping_the_loop_cancels_what_still_runs_there() -> None:
     ended: list[str] = []
     handler_loop = LoopThread()
