@@ -50,10 +50,14 @@ class QueueCounts:
 
 
 class QueueReader(Protocol):
-    """Counts of one queue; `queue` is a URL, an ARN or a name."""
+    """Counts and settings of one queue; `queue` is a URL, an ARN or a name."""
 
     def counts(self, queue: str) -> QueueCounts:
         """Raises Gone when the queue does not exist, Denied, Throttled, Unreachable, Invalid."""
+        ...
+
+    def visibility_timeout_s(self, queue: str) -> int:
+        """The lease that the queue gives by itself. Raises as `counts`."""
         ...
 
 
@@ -137,6 +141,13 @@ class EventSink(Protocol):
     def decided(self, decision: Decision, wrote: bool) -> None: ...
 
     def failed(self, pool: str, error: Exception) -> None: ...
+
+    def metrics_failed(self, troubles: Sequence[str]) -> None:
+        """CloudWatch could not be read, or not all of it: once a pass (a minute), for all pools together.
+
+        A warning: the pools go on with what was read before while that is fresh, and then without.
+        """
+        ...
 
     def overran(self, pool: str | None, missed: int) -> None:
         """A tick was left out because the one before still runs, the `missed`th in a row; None: of every pool."""

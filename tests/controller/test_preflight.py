@@ -3,6 +3,8 @@
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from tests.controller.pool_rig import InlineExecutor, Rig
 from tidegate.controller.preflight import Finding, check, lines
 from tidegate.core.model import WorkerReport
@@ -68,6 +70,38 @@ def test_unreadable_heartbeats_are_left_to_the_ticks() -> None:
     rig = Rig(fleet=NoTable())
 
     assert check([rig.tick()], InlineExecutor()) == []
+
+
+@pytest.mark.parametrize(
+    ("every_s", "said"),
+    [
+        (None, []),
+        (6.0, []),
+        (7.0, ["one failed extension loses the lease"]),
+        (12.0, ["leases lapse before they are extended"]),
+    ],
+)
+def test_extensions_of_leases_are_held_against_each_queues_own_timeout(every_s: float | None, said: list[str]) -> None:
+    rig = Rig(counts=FakeQueueReader({"orders": QueueCounts(0, 0, 0), "mail": QueueCounts(0, 0, 0)}))
+    rig.counts.visibility_timeouts_s = {"orders": 12, "mail": 60}
+    tick = rig.tick(sources=rig.sources(queues=("orders", "mail"), lease_heartbeat_s=every_s))
+
+    findings = check([tick], InlineExecutor())
+
+    assert all(finding.warning for finding in findings)
+    assert [str(finding.error) for finding in findings] == [
+        f"pools.orders.lease_heartbeat = '{every_s:g}s': too long for the visibility timeout of the queue orders, "
+        f"which is 12s: {risk}; set it (and the workers) to 4s or less, or raise the queue's timeout"
+        for risk in said
+    ]
+
+
+def test_a_queue_that_is_not_there_is_said_once_though_its_timeout_was_to_be_checked_too() -> None:
+    rig = Rig(counts=FakeQueueReader({"orders": NO_QUEUE}))
+
+    findings = check([rig.tick(sources=rig.sources(lease_heartbeat_s=5.0))], InlineExecutor())
+
+    assert findings == [Finding("orders", NO_QUEUE)]
 
 
 def test_all_reads_go_out_at_the_same_time_so_that_silent_endpoints_cost_once() -> None:

@@ -13,14 +13,16 @@ from typer.testing import CliRunner, Result
 from tests.controller.pool_rig import Rig, always
 from tidegate.config import Settings
 from tidegate.controller.metrics import MinuteMetrics
+from tidegate.controller.observe import queue_metrics
 from tidegate.controller.shadow import ShadowStore
+from tidegate.core.decide import decide as core_decide
 from tidegate.core.durations import parse_duration
 from tidegate.core.model import Override, OverrideKind, PoolState
 from tidegate.core.overrides import describe
 from tidegate.entrypoints import wiring
 from tidegate.entrypoints.cli import app
 from tidegate.entrypoints.wiring import Wired
-from tidegate.errors import Gone
+from tidegate.errors import Denied, Gone
 from tidegate.ports import Clock
 from tidegate.stores.file import FileStore
 from tidegate.worker.settings import PREFIX, WorkerSettings
@@ -45,7 +47,8 @@ def pools(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tupl
 
     def wire(settings: Settings, clock: Clock, *, dry_run: bool = False) -> Wired:
         ticks = [rig.tick(store=ShadowStore(rig.store)) if dry_run else rig.tick() for rig in (orders, mail)]
-        return Wired(tuple(ticks), MinuteMetrics(orders.metrics, []), clock, settings.tick_s)
+        wanted = [metric for rig in (orders, mail) for metric in queue_metrics(rig.name)]
+        return Wired(tuple(ticks), MinuteMetrics(orders.metrics, wanted), clock, settings.tick_s)
 
     monkeypatch.setattr(wiring, "wire", wire)
     return iter([(orders, mail)])
@@ -149,6 +152,32 @@ def test_once_with_a_fault_of_our_own_shows_its_traceback(pools: Iterator[tuple[
     assert result.exit_code == 2
     assert "Traceback" in result.stderr
     assert "by nothing" in result.stderr
+
+
+def test_once_without_cloudwatch_warns_once_and_succeeds_as_every_pool_was_decided(
+    pools: Iterator[tuple[Rig, Rig]],
+) -> None:
+    orders, mail = next(pools)
+    orders.decide = mail.decide = core_decide
+    orders.metrics.error = denied = Denied("cloudwatch:GetMetricData", "AWS/SQS", "AccessDenied")
+
+    result = tidegate("once", "--json")
+
+    assert result.exit_code == 0
+    assert result.stderr == f"tidegate: warning: {denied}; deciding from counts and reports alone\n"
+    decisions = [json.loads(line)["decision"] for line in result.stdout.splitlines()]
+    assert [decision["errors"] for decision in decisions] == [[], []]
+
+
+def test_once_warns_of_leases_that_lapse(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    orders, _ = next(pools)
+    orders.lease_heartbeat_s = 30.0
+
+    result = tidegate("once")
+
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tidegate: warning: orders: pools.orders.lease_heartbeat = '30s': too long")
 
 
 def test_a_dry_run_sets_and_stores_nothing(pools: Iterator[tuple[Rig, Rig]]) -> None:

@@ -10,6 +10,7 @@ import pytest
 from tests.controller.pool_rig import Rig, always
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.shadow import ShadowStore
+from tidegate.core.model import Decision, Observation, Pool, PoolState
 from tidegate.entrypoints.service import NotReady, serve, serve_once, until_signal
 from tidegate.entrypoints.wiring import Wired
 from tidegate.errors import Denied, Gone, Throttled
@@ -23,17 +24,22 @@ def wired(*rigs: Rig) -> Wired:
     return Wired(tuple(rig.tick() for rig in rigs), metrics, rigs[0].clock, tick_s=10)
 
 
+def nobody(line: str) -> None:
+    raise AssertionError(f"nothing should be doubtful, this is: {line}")
+
+
 def second(first: Rig) -> Rig:
     return Rig("mail", clock=first.clock, events=first.events)
 
 
-def serve_for(seconds: float, *rigs: Rig) -> list[str]:
-    """What was said to be missing before the first tick."""
+def serve_for(seconds: float, *rigs: Rig, doubts: list[str] | None = None) -> list[str]:
+    """What was said to be missing before the first tick; `doubts` gets what does not fit."""
     said: list[str] = []
+    doubtful = [] if doubts is None else doubts
     stop = threading.Event()
     first = rigs[0]
     first.clock.at(first.clock.now() + seconds, stop.set)
-    serve(wired(*rigs), first.events, said.append, stop)
+    serve(wired(*rigs), first.events, said.append, doubtful.append, stop)
     return said
 
 
@@ -81,7 +87,7 @@ def test_once_serves_each_pool_once_and_tells_how_it_ended() -> None:
     mail = second(orders)
     mail.capacity.error = NO_SERVICE
 
-    outcomes = serve_once(wired(orders, mail), orders.events)
+    outcomes = serve_once(wired(orders, mail), orders.events, nobody)
 
     assert [(outcome.pool, outcome.ok) for outcome in outcomes] == [("orders", True), ("mail", False)]
     assert orders.capacity.writes == [4]
@@ -92,7 +98,7 @@ def test_once_ends_before_the_tick_when_no_pool_can_be_served() -> None:
     rig.capacity.error = NO_SERVICE
 
     with pytest.raises(NotReady, match="prod/orders"):
-        serve_once(wired(rig), rig.events)
+        serve_once(wired(rig), rig.events, nobody)
 
     assert rig.events.failures == []
 
@@ -101,13 +107,53 @@ def test_a_dry_run_serves_without_changing_anything() -> None:
     rig = Rig(decide=always(4))
     dry = replace(wired(rig), pools=(rig.tick(store=ShadowStore(rig.store)),))
 
-    (outcome,) = serve_once(dry, rig.events)
+    (outcome,) = serve_once(dry, rig.events, nobody)
 
     assert outcome.decision is not None
     assert outcome.decision.desired == 4
     assert rig.events.decisions == [(outcome.decision, False)]
     assert rig.capacity.writes == []
     assert rig.store.load("orders").version == 0
+
+
+def leasing(every_s: float) -> tuple[Rig, Wired]:
+    """A pool whose workers extend leases of 30 s this often."""
+    rig = Rig()
+    made = wired(rig)
+    return rig, replace(made, pools=(rig.tick(sources=rig.sources(lease_heartbeat_s=every_s)),))
+
+
+def test_leases_that_lapse_are_said_before_the_first_tick_and_keep_no_pool_from_being_served() -> None:
+    rig, made = leasing(30.0)
+    stop, said = threading.Event(), list[str]()
+    rig.clock.at(rig.clock.now() + 5, stop.set)
+
+    serve(made, rig.events, nobody, said.append, stop)
+    (outcome,) = serve_once(made, rig.events, said.append)
+
+    assert outcome.ok
+    assert len(rig.events.decisions) == 2
+    assert said == [said[0]] * 2
+    assert said[0].startswith("orders: pools.orders.lease_heartbeat = '30s': too long for the visibility timeout")
+
+
+def test_dozens_of_pools_that_wait_keep_none_from_its_tick() -> None:
+    def wait_for_the_last(pool: Pool, state: PoolState, seen: Observation) -> tuple[Decision, PoolState]:
+        assert last_decided.wait(WAIT_S), "the last pool got no thread"
+        return always(2)(pool, state, seen)
+
+    def last(pool: Pool, state: PoolState, seen: Observation) -> tuple[Decision, PoolState]:
+        last_decided.set()
+        return always(2)(pool, state, seen)
+
+    last_decided = threading.Event()
+    first = Rig("pool-0", decide=wait_for_the_last)
+    others = [Rig(f"pool-{n}", clock=first.clock, events=first.events) for n in range(1, 40)]
+    for rig in others:
+        rig.decide = wait_for_the_last
+    others[-1].decide = last
+
+    assert all(outcome.ok for outcome in serve_once(wired(first, *others), first.events, nobody))
 
 
 @pytest.mark.integration

@@ -29,6 +29,10 @@ ANSWER_LIMIT_S: Final = 5.0
 _LONGEST_BACKOFF_S: Final = 1.0
 """Standard mode waits up to 1 s before its first retry (botocore.retries.standard.ExponentialBackoff)."""
 
+_CONNECTIONS: Final = 200
+"""One for each of the controller's threads (`controller.MOST_THREADS`), opened only as they are needed: with fewer,
+those beyond would be thrown away after each call, with a warning."""
+
 
 def _config(read_s: float, attempts: int) -> Config:
     return Config(
@@ -36,7 +40,7 @@ def _config(read_s: float, attempts: int) -> Config:
         read_timeout=read_s,
         retries={"mode": "standard", "total_max_attempts": attempts},
         tcp_keepalive=True,
-        max_pool_connections=20,
+        max_pool_connections=_CONNECTIONS,
         user_agent_extra="tidegate",
     )
 

@@ -17,10 +17,7 @@ from tidegate.config.models import Settings
 from tidegate.config.shape import fields, spot
 from tidegate.errors import ConfigError, Fault
 
-__all__ = ["DEFAULT_PATH", "Loaded", "assemble", "load"]
-
-DEFAULT_PATH = Path("tidegate.toml")
-"""Where the settings are when nobody says where."""
+__all__ = ["Loaded", "assemble", "load"]
 
 _LARGEST_FILE = 1_000_000
 

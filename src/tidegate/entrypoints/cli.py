@@ -94,7 +94,8 @@ def run(config: ConfigFile = DEFAULT_CONFIG, dry_run: DryRun = False, log_level:
     log = make_logger(log_level, sys.stdout)
     wired = wire(settings, SystemClock(), dry_run=dry_run)
     log.info("started", pools=[pool.name for pool in wired.pools], tick_s=wired.tick_s, dry_run=dry_run)
-    until_signal(lambda stop: serve(wired, LogSink(log), lambda line: log.error("not_ready", fault=line), stop))
+    sink = LogSink(log)
+    until_signal(lambda stop: serve(wired, sink, sink.not_ready, sink.doubtful, stop))
     log.info("stopped")
 
 
@@ -110,7 +111,8 @@ def once(
     from tidegate.entrypoints.service import serve_once
     from tidegate.entrypoints.wiring import wire
 
-    outcomes = serve_once(wire(settings, SystemClock(), dry_run=dry_run), Shown(as_json=as_json))
+    wired = wire(settings, SystemClock(), dry_run=dry_run)
+    outcomes = serve_once(wired, Shown(as_json=as_json), lambda line: warn(f"warning: {line}"))
     if not all(outcome.ok for outcome in outcomes):
         raise typer.Exit(EXIT_FAULT)
 

@@ -3,7 +3,7 @@
 import logging
 import threading
 from collections import Counter
-from collections.abc import MutableMapping
+from collections.abc import MutableMapping, Sequence
 from typing import Any, TextIO
 
 import structlog
@@ -77,6 +77,14 @@ class LogSink:
         self._failures: Counter[str] = Counter()
         self._counting = threading.Lock()
 
+    def not_ready(self, line: str) -> None:
+        """Before the first tick: something that a pool needs is not there."""
+        self._log.error("not_ready", fault=line)
+
+    def doubtful(self, line: str) -> None:
+        """Before the first tick: something does not fit the settings."""
+        self._log.warning("doubtful", fault=line)
+
     def decided(self, decision: Decision, wrote: bool) -> None:
         """At error level when the decision had to be made around something broken, else at info."""
         with self._counting:
@@ -112,6 +120,10 @@ class LogSink:
             in_a_row=in_a_row,
             exc_info=unexpected,
         )
+
+    def metrics_failed(self, troubles: Sequence[str]) -> None:
+        """At warning level: no pool has failed."""
+        self._log.warning("metrics_failed", troubles=list(troubles), effect="counts and reports alone, once these age")
 
     def overran(self, pool: str | None, missed: int) -> None:
         """The tick took longer than its interval."""

@@ -4,50 +4,60 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TypeVar
 
-from tidegate.controller.controller import Controller, Outcome, thread_count
+from tidegate.controller.controller import MOST_THREADS, Controller, Outcome
 from tidegate.controller.loop import run_until_stopped
-from tidegate.controller.preflight import Finding, check, lines
+from tidegate.controller.preflight import check, lines
 from tidegate.entrypoints.wiring import Wired
 from tidegate.errors import Throttled, TidegateError
 from tidegate.ports import EventSink
 
-__all__ = ["STOP_SIGNALS", "NotReady", "serve", "serve_once", "until_signal"]
+__all__ = ["STOP_SIGNALS", "NotReady", "serve", "serve_once", "tick_once", "until_signal"]
 
 T = TypeVar("T")
+Say = Callable[[str], None]
+"""Takes one line for people."""
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 _DONE = b"\0"
 """No signal has this number."""
 
-_CHECK_THREADS = 32
-"""Enough for the three reads of ten pools at once: a silent endpoint takes almost five seconds for each."""
-
 
 class NotReady(TidegateError):
     """No pool can be served; one line per fault."""
 
 
-def serve(wired: Wired, sink: EventSink, not_ready: Callable[[str], None], stop: threading.Event) -> None:
-    """Tick until `stop`. Pools that something is missing for are told to `not_ready` and tried again at each tick.
+def serve(wired: Wired, sink: EventSink, not_ready: Say, doubtful: Say, stop: threading.Event) -> None:
+    """Tick until `stop`. Pools that something is missing for are told to `not_ready` and tried again at each tick;
+    what does not fit the settings is told to `doubtful`.
 
-    Raises NotReady when that is all of them.
+    Raises NotReady when all of the pools lack something.
     """
-    for line in lines(_findings(wired)):
+    missing, warnings = _findings(wired)
+    for line in missing:
         not_ready(line)
-    with ThreadPoolExecutor(thread_count(len(wired.pools)), thread_name_prefix="pool") as executor:
-        run_until_stopped(_controller(wired, sink, executor), wired.tick_s, wired.clock, stop, sink)
+    for line in warnings:
+        doubtful(line)
+    with _controlling(wired, sink) as controller:
+        run_until_stopped(controller, wired.tick_s, wired.clock, stop, sink)
 
 
-def serve_once(wired: Wired, sink: EventSink) -> list[Outcome]:
-    """One tick of every pool. Raises NotReady when none of them can be served."""
-    _findings(wired)
-    with ThreadPoolExecutor(thread_count(len(wired.pools)), thread_name_prefix="pool") as executor:
-        return [future.result() for future in _controller(wired, sink, executor).tick()]
+def serve_once(wired: Wired, sink: EventSink, doubtful: Say) -> list[Outcome]:
+    """One tick of every pool, which also says what is missing. Raises NotReady when none of them can be served."""
+    _, warnings = _findings(wired)
+    for line in warnings:
+        doubtful(line)
+    return tick_once(wired, sink)
+
+
+def tick_once(wired: Wired, sink: EventSink) -> list[Outcome]:
+    """One tick of every pool, without a look beforehand."""
+    with _controlling(wired, sink) as controller:
+        return [future.result() for future in controller.tick()]
 
 
 def until_signal(work: Callable[[threading.Event], T]) -> T:
@@ -85,15 +95,23 @@ def _signals_as_bytes() -> Iterator[tuple[socket.socket, socket.socket]]:
             signal.set_wakeup_fd(fd_before)
 
 
-def _findings(wired: Wired) -> list[Finding]:
-    with ThreadPoolExecutor(_CHECK_THREADS, thread_name_prefix="check") as executor:
+def _findings(wired: Wired) -> tuple[list[str], list[str]]:
+    """A line for each thing that is missing, and for each that does not fit. Raises NotReady."""
+    with ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="check") as executor:
         findings = check(wired.pools, executor)
+    missing = [finding for finding in findings if not finding.warning]
     # Throttled is no reason to end: it passes by itself, and a restart would only ask more.
-    lost = {finding.pool for finding in findings if not isinstance(finding.error, Throttled)}
+    lost = {finding.pool for finding in missing if not isinstance(finding.error, Throttled)}
     if lost == {pool.name for pool in wired.pools}:
-        raise NotReady("\n".join(lines(findings)))
-    return findings
+        raise NotReady("\n".join(lines(missing)))
+    return lines(missing), lines([finding for finding in findings if finding.warning])
 
 
-def _controller(wired: Wired, sink: EventSink, executor: Executor) -> Controller:
-    return Controller(wired.pools, wired.metrics, sink, executor, wired.clock)
+@contextmanager
+def _controlling(wired: Wired, sink: EventSink) -> Iterator[Controller]:
+    """A controller with its threads, which have ended afterwards."""
+    with (
+        ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="pool") as executor,
+        ThreadPoolExecutor(1, thread_name_prefix="metrics") as background,
+    ):
+        yield Controller(wired.pools, wired.metrics, sink, executor, background, wired.clock)

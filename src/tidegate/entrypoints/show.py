@@ -4,6 +4,7 @@ import json
 import sys
 import threading
 import traceback
+from collections.abc import Sequence
 
 from tidegate.core.model import Decision, Override, Scalar, Step
 from tidegate.core.overrides import describe
@@ -63,6 +64,11 @@ class Shown:
         warn(f"{pool}: {error_text(error)}")
         if not isinstance(error, TidegateError):
             warn("".join(traceback.format_exception(error)))
+
+    def metrics_failed(self, troubles: Sequence[str]) -> None:
+        """One line each; decisions are made without."""
+        for trouble in troubles:
+            warn(f"warning: {trouble}; deciding from counts and reports alone")
 
     def overran(self, pool: str | None, missed: int) -> None:
         """Not in a single tick."""
