@@ -27,6 +27,18 @@ def sharing(first: Rig, name: str, **changes: object) -> Rig:
     return rig
 
 
+class Held(FakeQueueReader):
+    """Answers nobody before `release` is set."""
+
+    def __init__(self, release: threading.Event, *queues: str) -> None:
+        super().__init__(dict.fromkeys(queues, QueueCounts(0, 0, 0)))
+        self.release = release
+
+    def counts(self, queue: str) -> QueueCounts:
+        assert self.release.wait(WAIT_S)
+        return super().counts(queue)
+
+
 @pytest.mark.parametrize(
     "error",
     [
@@ -54,13 +66,8 @@ def test_whatever_one_pool_raises_the_other_is_served_and_the_error_said(error: 
 
 
 def test_a_pool_that_waits_for_a_slow_endpoint_delays_no_other_and_its_missed_ticks_are_said() -> None:
-    class Held(FakeQueueReader):
-        def counts(self, queue: str) -> QueueCounts:
-            assert release.wait(WAIT_S)
-            return super().counts(queue)
-
     release = threading.Event()
-    slow = Rig("slow", counts=Held({"slow": QueueCounts(0, 0, 0)}))
+    slow = Rig("slow", counts=Held(release, "slow"))
     quick = sharing(slow, "quick")
     with ThreadPoolExecutor(3) as executor:
         controller = controller_of([slow, quick], executor)
@@ -206,13 +213,8 @@ def test_a_sink_that_fails_stops_the_controller_loudly() -> None:
 
 
 def test_many_silent_pools_keep_no_thread_from_another() -> None:
-    class Held(FakeQueueReader):
-        def counts(self, queue: str) -> QueueCounts:
-            assert release.wait(WAIT_S)
-            return super().counts(queue)
-
     release = threading.Event()
-    counts = Held({f"silent-{n}": QueueCounts(0, 0, 0) for n in range(60)})
+    counts = Held(release, *(f"silent-{n}" for n in range(60)))
     first = Rig("silent-0", counts=counts)
     silent = [sharing(first, f"silent-{n}", counts=counts) for n in range(1, 60)]
     with ThreadPoolExecutor(MOST_THREADS) as executor:
@@ -224,11 +226,6 @@ def test_many_silent_pools_keep_no_thread_from_another() -> None:
 
 
 def test_the_cloudwatch_pass_never_waits_behind_pools() -> None:
-    class Held(FakeQueueReader):
-        def counts(self, queue: str) -> QueueCounts:
-            assert release.wait(WAIT_S)
-            return super().counts(queue)
-
     class Seen(FakeMetricsReader):
         def latest(self, metrics: Sequence[Metric], now_s: float) -> Mapping[Metric, Reading]:
             readings = super().latest(metrics, now_s)
@@ -237,7 +234,7 @@ def test_the_cloudwatch_pass_never_waits_behind_pools() -> None:
             return readings
 
     release, second_pass = threading.Event(), threading.Event()
-    rig = Rig(counts=Held({"orders": QueueCounts(0, 0, 0)}), metrics=Seen())
+    rig = Rig(counts=Held(release, "orders"), metrics=Seen())
     with ThreadPoolExecutor(1) as executor, ThreadPoolExecutor(1) as background:
         controller = controller_of([rig], executor, background)
         (held,) = controller.tick()

@@ -5,17 +5,14 @@ import pytest
 from tests.controller.pool_rig import Rig
 from tidegate.controller.observe import age_metric, deleted_metric, observe, sent_metric
 from tidegate.core.model import Absence, Reading, WorkerReport, WorkerState, WorkFigures
-from tidegate.errors import CloudError, Denied, Gone, Invalid, StateUnreadable, Throttled, TidegateError, Unreachable
+from tidegate.errors import Denied, Gone, StateUnreadable, Throttled, TidegateError, Unreachable
 from tidegate.ports import QueueCounts
 from tidegate.testing import FakeQueueReader
 
 FAILURES = [
     (Throttled("sqs:GetQueueAttributes", "orders", "RequestThrottled"), Absence.THROTTLED),
     (Denied("sqs:GetQueueAttributes", "orders", "AccessDenied"), Absence.DENIED),
-    (Gone("sqs:GetQueueAttributes", "orders", "QueueDoesNotExist"), Absence.GONE),
-    (Invalid("sqs:GetQueueAttributes", "orders", "InvalidAddress"), Absence.INVALID),
     (Unreachable("sqs:GetQueueAttributes", "orders", "connection refused"), Absence.UNREACHABLE),
-    (CloudError("sqs:GetQueueAttributes", "orders", "something new"), Absence.UNREACHABLE),
 ]
 REPORT = WorkerReport(
     "w1", WorkerState.RUNNING, "", 100.0, 90.0, 95.0, slots=4, busy=1, recent=WorkFigures(5), total=WorkFigures(10)

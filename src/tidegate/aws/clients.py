@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from botocore.config import Config
 
-from tidegate.aws.errors import calling
+from tidegate.aws.connecting import call_settings, making_client
 from tidegate.aws.region import default_region
-from tidegate.errors import Invalid
 
 if TYPE_CHECKING:
     from types_boto3_autoscaling import AutoScalingClient
@@ -34,21 +33,12 @@ _CONNECTIONS: Final = 200
 those beyond would be thrown away after each call, with a warning."""
 
 
-def _config(read_s: float, attempts: int) -> Config:
-    return Config(
-        connect_timeout=1.0,
-        read_timeout=read_s,
-        retries={"mode": "standard", "total_max_attempts": attempts},
-        tcp_keepalive=True,
-        max_pool_connections=_CONNECTIONS,
-        user_agent_extra="tidegate",
-    )
+_CONNECT_S: Final = 1.0
 
-
-CONFIG: Final = _config(read_s=1.8, attempts=2)
+CONFIG: Final = Config(**call_settings(_CONNECT_S, read_s=1.8, attempts=2, connections=_CONNECTIONS))
 """Small calls, each answered in a fraction of a second: two short attempts are better than a long one."""
 
-METRICS_CONFIG: Final = _config(read_s=4.5, attempts=1)
+METRICS_CONFIG: Final = Config(**call_settings(_CONNECT_S, read_s=4.5, attempts=1, connections=1))
 """GetMetricData of 500 series may take seconds; it is asked once a minute, so the next minute is its retry."""
 
 
@@ -113,16 +103,8 @@ class AwsClients:
             return self._clients[key]
 
     def _make(self, service: str, region: str | None, config: Config) -> Any:
-        with calling(f"{service}:client", region or "the default Region"):
-            try:
-                self._session = self._session or boto3.Session()
-                # The stubs have one overload per service name; here the name is a variable.
-                make: Any = self._session.client
-                return make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
-            except ValueError as error:
-                raise Invalid(
-                    f"{service}:client",
-                    region or "the default Region",
-                    str(error),
-                    "write the Region as eu-west-1 and endpoints (AWS_ENDPOINT_URL) as http://host:port",
-                ) from error
+        with making_client(service, region):
+            self._session = self._session or boto3.Session()
+            # The stubs have one overload per service name; here the name is a variable.
+            make: Any = self._session.client
+            return make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
