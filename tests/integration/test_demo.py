@@ -53,17 +53,19 @@ def test_a_spike_is_met_with_more_workers_and_then_fewer_and_nothing_is_lost_or_
     assert children_of(os.getpid()) == []
 
 
-def test_a_worker_killed_with_9_in_mid_demo_loses_nothing_and_its_messages_are_shown_as_killed() -> None:
-    killed: list[str] = []
+def test_a_worker_and_the_controller_killed_with_9_lose_nothing_and_the_messages_are_shown_as_killed() -> None:
+    """By their process ids, as anybody at a shell would."""
+    killed: list[int] = []
 
-    def kill_one_under_load(scene: Scene) -> None:
-        running = [worker for worker in scene.cast.agent.workers() if worker.phase is Phase.RUNNING]
+    def kill_under_load(scene: Scene) -> None:
+        running = [worker.pid for worker in scene.cast.agent.workers() if worker.phase is Phase.RUNNING and worker.pid]
         if not killed and len(running) >= 2 and scene.frame.backlog > 20:
-            killed.append(running[0].worker_id)
-            scene.cast.agent.kill(running[0].worker_id)
+            killed.extend((running[0], scene.cast.controller_pid))
+            for pid in killed:
+                os.kill(pid, signal.SIGKILL)
 
-    outcome = play(SHORT, kill_one_under_load)
-    assert len(killed) == 1
+    outcome = play(SHORT, kill_under_load)
+    assert len(killed) == 2
     assert_nothing_lost(outcome)
     assert outcome.verdict.killed >= 1
     assert outcome.errors == []
@@ -124,13 +126,15 @@ def test_a_demo_killed_with_9_leaves_no_process_after_5_seconds(tmp_path: Path) 
     assert wait_until_gone(children, within_s=5.0) == []
 
 
-def test_ctrl_c_ends_a_demo_and_everything_in_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_a_signal_ends_a_demo_and_everything_in_it(number: signal.Signals, code: int, tmp_path: Path) -> None:
     demo = start_demo(cwd=tmp_path)
     children = until_workers_run(demo)
-    demo.send_signal(signal.SIGINT)
+    demo.send_signal(number)
     out, _ = demo.communicate(timeout=60)
     assert wait_until_gone(children, within_s=1.0) == []
-    assert demo.returncode == 130
+    assert demo.returncode == code
+    assert f"stopped by {number.name}" in out
     assert "Traceback" not in out
 
 
@@ -140,6 +144,8 @@ def test_ctrl_c_ends_a_demo_and_everything_in_it(tmp_path: Path) -> None:
         (("--trace", "none.csv"), "--trace = 'none.csv': can't be read"),
         (("--speed", "2"), "--speed = 2.0: there is no trace to speed up; give --trace FILE too"),
         (("--for", "soon"), "--for = 'soon'"),
+        (("--json", "."), "--json = '.': it is a directory; write a file's name"),
+        (("--for", "100000d"), "is more than a day; write 24h or less"),
         (("--json", "nowhere/out.json"), "--json = 'nowhere/out.json': its directory does not exist"),
     ],
 )

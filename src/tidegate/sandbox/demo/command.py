@@ -14,6 +14,7 @@ from tidegate.core.durations import parse_duration
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import Clock
 from tidegate.sandbox.demo.settings import DemoSettings, check
+from tidegate.sandbox.demo.signals import stopping_on_signals
 from tidegate.sandbox.demo.trace import plan
 
 if TYPE_CHECKING:
@@ -63,16 +64,26 @@ def _command(clock: Clock) -> Callable[..., int]:
             capacity=capacity,
             seed=seed,
         )
-        if json_file is not None and not json_file.resolve().parent.is_dir():
-            fix = "create that directory or write another file"
-            raise ConfigError([Fault("--json", str(json_file), "its directory does not exist", fix)])
         check(settings)
-        outcome = _run(settings, plan(settings), clock, headless=headless)
+        _check_json(json_file)
+        with stopping_on_signals():
+            outcome = _run(settings, plan(settings), clock, headless=headless)
         if json_file is not None:
             json_file.write_text(json.dumps(asdict(outcome.verdict), indent=2) + "\n")
         return 0 if outcome.verdict.passed else EXIT_FAILED
 
     return demo
+
+
+def _check_json(path: Path | None) -> None:
+    """Said before the demo has run, not after it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ConfigError([Fault("--json", str(path), "it is a directory", "write a file's name")])
+    if not path.resolve().parent.is_dir():
+        fix = "create that directory or write another file"
+        raise ConfigError([Fault("--json", str(path), "its directory does not exist", fix)])
 
 
 def _run(settings: DemoSettings, times: list[float], clock: Clock, *, headless: bool) -> "Outcome":

@@ -5,7 +5,9 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DecisionLog", "errors_in"]
+__all__ = ["DecisionLog", "errors_in", "last_words"]
+
+_LAST_WORDS = 300
 
 
 class DecisionLog:
@@ -46,6 +48,16 @@ def errors_in(paths: list[Path]) -> list[str]:
             if line.strip() and (entry is None or entry.get("level") in ("error", "critical")):
                 found.append(f"{path.stem}: {line.strip()}")
     return found
+
+
+def last_words(path: Path) -> str:
+    """What a program said last, short enough for one line: of a log line its error, fault or event."""
+    lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
+    if not lines:
+        return "it wrote nothing"
+    entry = _entry(lines[-1]) or {}
+    said = next((entry[key] for key in ("error", "fault", "event") if entry.get(key)), lines[-1])
+    return str(said)[:_LAST_WORDS]
 
 
 def _entry(line: str) -> dict[str, Any] | None:

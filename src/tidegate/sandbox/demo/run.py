@@ -7,7 +7,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tidegate.errors import TidegateError
 from tidegate.ports import Clock
 from tidegate.sandbox.demo.cast import QUEUE, Cast
 from tidegate.sandbox.demo.frames import Frame, History
@@ -102,9 +101,7 @@ class Demo:
         snapshot = scene.cast.sqs.snapshot()[QUEUE]
         scene.history.add(self._clock.now() - began_s, snapshot, scene.cast.agent, desired)
         self._on_step(scene)
-        exit_code = scene.cast.controller_died()
-        if exit_code is not None:
-            raise TidegateError(f"the controller ended with {exit_code}: {_last_line(scene.cast.controller_log)}")
+        scene.cast.tend_controller()
 
     def _over(self, scene: Scene, traffic: Traffic, began_s: float) -> bool:
         elapsed_s = self._clock.now() - began_s
@@ -112,8 +109,3 @@ class Demo:
             return False
         done = traffic.finished.is_set() and scene.cast.ledger.open() == 0
         return done or elapsed_s >= self._settings.length_s + self._settings.drain_limit_s
-
-
-def _last_line(path: Path) -> str:
-    lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
-    return lines[-1] if lines else "it wrote nothing"

@@ -7,6 +7,8 @@ from tidegate.errors import ConfigError, Fault
 
 __all__ = ["DemoSettings", "check"]
 
+LONGEST_S = 86_400.0
+
 
 @dataclass(frozen=True, slots=True)
 class DemoSettings:
@@ -48,6 +50,8 @@ def check(settings: DemoSettings) -> None:
         )
         if not 0 < value < float("inf")
     ]
+    if settings.length_s > LONGEST_S:
+        faults.append(Fault("--for", settings.length_s, "is more than a day", "write 24h or less"))
     if settings.trace is None and settings.speed != 1:
         faults.append(Fault("--speed", settings.speed, "there is no trace to speed up", "give --trace FILE too"))
     if settings.capacity not in ("ecs", "asg"):

@@ -4,19 +4,27 @@ import random
 from collections.abc import Iterator
 
 from tidegate.config.trace import Bin, load_trace
+from tidegate.errors import ConfigError, Fault
 from tidegate.sandbox.demo.settings import DemoSettings
 
 __all__ = ["plan", "send_times", "spike"]
 
 CALM_PER_S = 5.0
 SPIKE_PER_S = 40.0
+MOST_MESSAGES = 1_000_000
+"""The times are planned ahead; this many are some tens of megabytes, and hours of two cores' work."""
 SPIKE_BEGINS, SPIKE_ENDS = 0.22, 0.58
 """Of the demo's length: long enough to see the fleet grow, and then to see it hold and shrink."""
 
 
 def plan(settings: DemoSettings) -> list[float]:
-    """The times of the whole demo. Raises ConfigError when the trace's file is no trace."""
+    """The times of the whole demo. Raises ConfigError when the trace's file is no trace, or holds too much."""
     bins = spike(settings.length_s) if settings.trace is None else load_trace(settings.trace, settings.speed)
+    planned = sum(each.count for each in bins if each.begin_s < settings.length_s)
+    if planned > MOST_MESSAGES:
+        fix = "send for less long (--for), or thin the trace"
+        problem = f"that is {planned:,} messages, and the demo takes {MOST_MESSAGES:,} at most"
+        raise ConfigError([Fault("--trace", str(settings.trace or "the spike"), problem, fix)])
     rng = random.Random(settings.seed)  # noqa: S311 - traffic, nothing secret
     return list(send_times(bins, settings.length_s, rng))
 

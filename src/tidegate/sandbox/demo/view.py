@@ -100,7 +100,7 @@ class LiveView:
         """Three charts of one line each on one scale: what is asked for, what runs, what is leaving."""
         names = {"desired": "cyan", "running": "magenta", "stopping": "yellow"}
         series = {name: scene.history.series(name, self._chart_width - _LABEL_WIDTH) for name in names}
-        most = max(4.0, *(value for values in series.values() for value in values))
+        most = max([4.0, *(value for values in series.values() for value in values)])
         text = Text(no_wrap=True)
         for name, style in names.items():
             label = "draining" if name == "stopping" else name
