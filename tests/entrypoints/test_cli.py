@@ -474,7 +474,7 @@ def test_work_on_a_handler_whose_module_fails_shows_nothing_of_what_its_error_sa
 
 
 def test_demo_says_which_extra_to_install_when_the_sandbox_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("tidegate.sandbox")]:
+    for name in [name for name in sys.modules if name.startswith(("tidegate.sandbox", "moto."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "moto", None)
 
