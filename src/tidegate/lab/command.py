@@ -13,8 +13,9 @@ from tidegate.lab.command_backtest import backtest
 from tidegate.lab.command_files import console, progress, writable
 from tidegate.lab.headline import Headline, headline
 from tidegate.lab.parts import Task
-from tidegate.lab.report_table import print_headline
+from tidegate.lab.report_table import print_headline, print_stresses
 from tidegate.lab.scoreboard import Row, run
+from tidegate.lab.stress import STRESS_RUNS, run_stresses
 from tidegate.lab.traces import SYNTHETIC, load_trace
 
 __all__ = ["main"]
@@ -32,6 +33,7 @@ def main(args: list[str]) -> int:
     app = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode=None)
     lab = typer.Typer(help="Policies in virtual time.", no_args_is_help=True)
     lab.command()(scoreboard)
+    lab.command()(stress)
     lab.callback()(_lab)
     app.add_typer(lab, name="lab")
     app.command()(backtest)
@@ -67,6 +69,20 @@ def scoreboard(
     print_headline(console(), head)
     if json_file is not None:
         json_file.write_text(board_json(windows, rows, head) + "\n")
+    return 0
+
+
+def stress(
+    json_file: Annotated[Path | None, typer.Option("--json", help="Write the rows to this file.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the traffic and everything else that is left to chance.")] = 1,
+) -> int:
+    """One thing goes wrong at a time: wrong service times and counts, failed starts, a slow dependency, …"""
+    writable("--json", json_file)
+    with progress() as bar:
+        rows = list(bar.track(run_stresses(seed=seed), total=STRESS_RUNS, description="runs"))
+    print_stresses(console(), rows)
+    if json_file is not None:
+        json_file.write_text(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1) + "\n")
     return 0
 
 
