@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
+from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Message
-from tidegate.worker.run_handler import AsyncHandler, HandlerRunner, LoopRunner
+from tidegate.worker.run_handler import HandlerRunner, LoopRunner
 from tidegate.worker.service import Plan, WorkerService
 
 PLAN = Plan(

@@ -8,8 +8,9 @@ import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.testing import FakeWorkQueue
+from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Message
-from tidegate.worker.run_handler import AsyncHandler, LoopRunner, Run
+from tidegate.worker.run_handler import LoopRunner, Run
 
 pytestmark = pytest.mark.looptime
 

@@ -25,15 +25,8 @@ from tidegate.core.model import WorkerReport
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.ports import HeartbeatSink
 from tidegate.stores.file import FileStore
-from tidegate.worker.run_handler import (
-    AsyncHandler,
-    Handler,
-    HandlerRunner,
-    LoopRunner,
-    LoopThread,
-    ThreadRunner,
-    is_async,
-)
+from tidegate.worker.handlers import AsyncHandler, Handler, check_handler, is_async
+from tidegate.worker.run_handler import HandlerRunner, LoopRunner, LoopThread, ThreadRunner
 from tidegate.worker.service import Plan, WorkerService
 from tidegate.worker.settings import WorkerOptions, WorkerSettings, command_line_settings, worker_settings
 
@@ -48,12 +41,14 @@ class Worker:
 
     The handler is called with one `Message`. Returning means done: the message is deleted. Raising means try again:
     it becomes visible again after a backoff. Settings are those of `WorkerSettings`; the variable
-    TIDEGATE_WORKER_<NAME> overrides each. Raises ConfigError with every fault of the settings.
+    TIDEGATE_WORKER_<NAME> overrides each. Raises ConfigError when calling the handler could not do the work (it makes a
+    generator, say), else with every fault of the settings.
     """
 
     _read_settings = staticmethod(worker_settings)
 
     def __init__(self, queue: str | None = None, *, handler: Handler, **options: Unpack[WorkerOptions]) -> None:
+        check_handler(handler)
         self.settings = self._read_settings({"queue": queue, **options})
         self._plan = _plan(self.settings)
         self._handler = handler
