@@ -28,7 +28,7 @@ from tidegate.sandbox.sqs import SqsServer
 __all__ = ["QUEUE", "Cast"]
 
 QUEUE = "demo"
-_CLI = "tidegate.entrypoints.cli:main"
+_CLI = "tidegate.entrypoints.start:main"
 _MAX_RECEIVES = 10
 _CONTROLLER_STOP_S = 15.0
 
