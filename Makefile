@@ -60,6 +60,8 @@ soak: setup
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --extra sandbox --extra lab --group dev pyproject.toml --output-file requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  --constraint requirements.lock pyproject.toml --output-file lambda/requirements.lock
 	echo "ministack==1.5.33" | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  - --output-file tests/contract/ministack.lock
 
