@@ -159,7 +159,7 @@ def _read(what: str, path: Path) -> dict[str, Any] | None:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StateUnreadable(what, f"{path} is not JSON ({error})") from error
     if not isinstance(data, dict):
         raise StateUnreadable(what, f"{path} is not a JSON object")
@@ -178,6 +178,8 @@ def _decode(what: str, kind: type[T], data: dict[str, Any]) -> T:
         return from_json(kind, json.dumps(data))
     except StateUnreadable as error:
         raise StateUnreadable(what, error.detail) from error
+    except RecursionError as error:  # as deep as could just be read
+        raise StateUnreadable(what, f"not JSON ({error})") from error
 
 
 def _replace(path: Path, text: str, *, durable: bool) -> None:
