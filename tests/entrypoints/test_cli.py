@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -212,6 +213,27 @@ def test_freeze_is_kept_with_who_and_until(settings_file: Path, store: FileStore
     assert override.who in result.stdout
 
 
+@pytest.mark.parametrize("failure", [KeyError("getpwuid(): uid not found: 54321"), OSError("No username set")])
+def test_who_has_a_number_only_is_named_by_it(
+    settings_file: Path, store: FileStore, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    def no_name(uid: int) -> None:
+        raise failure
+
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", no_name)
+    monkeypatch.setattr("os.getuid", lambda: 54321)
+
+    frozen, pinned = tidegate("freeze", "orders"), tidegate("pin", "mail", "3")
+
+    assert (frozen.exit_code, pinned.exit_code) == (0, 0)
+    for pool in ("orders", "mail"):
+        override = store.load(pool).state.override
+        assert override is not None
+        assert override.who == f"uid54321@{socket.gethostname()}"
+
+
 def test_pin_and_resume(settings_file: Path, store: FileStore) -> None:
     store.save("orders", PoolState(desired=3), 0)
 
@@ -284,6 +306,21 @@ def test_status_says_who_holds_each_pool_and_what_was_asked_for(settings_file: P
     assert orders.startswith("orders: frozen by ann@")
     assert orders.endswith("until resumed; nothing asked for yet")
     assert mail == "mail: run by the controller; last asked for 3"
+
+
+def test_status_shows_every_pool_that_can_be_read_and_ends_with_2_for_those_that_can_not(
+    settings_file: Path, store: FileStore
+) -> None:
+    damaged = settings_file.parent / "state" / "orders.pool"
+    damaged.mkdir(parents=True)
+    (damaged / "state.json").write_text("[" * 100_000)
+
+    result = tidegate("status")
+
+    assert result.exit_code == 2
+    assert result.stdout == "mail: run by the controller; nothing asked for yet\n"
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tidegate: orders: state of pool orders can't be read: ")
 
 
 def test_status_makes_no_file_and_no_directory(settings_file: Path) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from tidegate.core.model import Decision, Override, Scalar, Step
 from tidegate.core.overrides import describe
+from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import TidegateError
 
 __all__ = ["Shown", "error_text", "holder_text", "say", "warn"]
@@ -23,11 +24,9 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """To stderr, each line under the program's name."""
+    """To stderr, each line under the program's name. Lost where stderr fails: there is nowhere left to say so."""
     with _printing:
-        for line in text.splitlines():
-            sys.stderr.write(f"tidegate: {line}\n")
-        sys.stderr.flush()
+        Lossy(sys.stderr).write("".join(f"tidegate: {line}\n" for line in text.splitlines()))
 
 
 def error_text(error: BaseException) -> str:
