@@ -31,6 +31,11 @@ def test_a_file_without_a_fault_loads_with_every_pool_named(tmp_path: Path) -> N
     assert loaded.warnings == ()
 
 
+def test_a_byte_order_mark_at_the_beginning_is_no_fault(tmp_path: Path) -> None:
+    loaded = load(written(tmp_path, f'tick = "5s"\ntable = "tidegate"\n{POOL}'.encode("utf-8-sig")), {})
+    assert loaded.settings.tick_s == 5
+
+
 def test_a_missing_file_is_named_with_where_an_example_is(tmp_path: Path) -> None:
     fault = refused(tmp_path / "tidegate.toml")
     assert fault.setting == str(tmp_path / "tidegate.toml")
