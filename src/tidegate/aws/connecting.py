@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tidegate.aws.errors import calling
+from tidegate.aws.errors import wrapping
 from tidegate.errors import Invalid
 
 __all__ = ["call_settings", "making_client"]
@@ -29,7 +29,7 @@ def call_settings(connect_s: float, read_s: float, attempts: int, connections: i
 def making_client(service: str, region: str | None) -> Iterator[None]:
     """Raises Invalid when there is no Region or the endpoint is no URL, for which botocore has a plain ValueError."""
     operation, where = f"{service}:client", region or "the default Region"
-    with calling(operation, where):
+    with wrapping(operation, where):
         try:
             yield
         except ValueError as error:
