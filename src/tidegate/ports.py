@@ -187,11 +187,14 @@ class WorkQueue(Protocol):
     """One queue as a worker uses it. Batches of any length: the adapter cuts them into calls of ten."""
 
     async def visibility_timeout_s(self) -> int:
-        """The queue's own default. Raises Gone when the queue does not exist."""
+        """The queue's own default (0 is one). Raises Gone when the queue does not exist."""
         ...
 
-    async def receive(self, limit: int, wait_s: int) -> list[Received]:
-        """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first."""
+    async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
+        """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first.
+
+        Each is leased for `visibility_s` (1 to 43,200), whatever the queue's own default has become meanwhile.
+        """
         ...
 
     async def delete(self, receipt_handles: Sequence[str]) -> list[EntryFailure]: ...

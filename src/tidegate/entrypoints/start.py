@@ -2,7 +2,7 @@
 
 In a container the command is process 1. Linux gives process 1 no default action: a signal that it has no handler for is
 dropped (https://man7.org/linux/man-pages/man7/pid_namespaces.7.html). Loading takes a second, and a user's module may
-take minutes; a SIGTERM of that time would be lost, and the platform would kill the worker when the stop timeout is over.
+take minutes; a SIGTERM of that time would be lost, and the platform would kill the worker in the end.
 """
 
 import os

@@ -34,6 +34,8 @@ __all__ = ["Worker", "run_worker"]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOOK_S: Final = 1.0
+_STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Leases run on while a machine sleeps, so the clock that goes on then too, where there is one (Linux)."""
 
 
 class Worker:
@@ -126,12 +128,11 @@ class Worker:
                 self.settings.queue,
                 region=self.settings.region,
                 poll_wait_s=plan.poll_wait_s,
-                visibility_s=plan.visibility_timeout_s,
             )
             stack.push_async_callback(queue.close)
             sink = await _sink(self.settings)
             stack.push_async_callback(sink.close)
-            service = WorkerService(plan, queue, sink, runner, clock=loop.time, wall=time.time, random=random.random)
+            service = WorkerService(plan, queue, sink, runner, clock=_steady, wall=time.time, random=random.random)
             self._listen(lambda reason: loop.call_soon_threadsafe(service.stop, reason))
             stack.callback(self._listen, None)
             await service.serve()
@@ -157,6 +158,11 @@ def run_worker(target: str, queue: str | None = None, **options: Unpack[WorkerOp
     Raises ConfigError and CloudError, each of which is one clear line.
     """
     _CommandLineWorker(queue, handler=load_handler(target), **options).run()
+
+
+def _steady() -> float:
+    """Seconds of a clock that nobody sets."""
+    return time.clock_gettime(_STEADY)
 
 
 def _in_a_thread(work: Callable[[], None]) -> Future[None]:
