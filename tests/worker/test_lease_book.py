@@ -121,6 +121,44 @@ def test_a_lease_whose_delete_is_under_way_is_not_lost_but_the_delete_is_late() 
     assert book.deleted(key, 31.0) is False
 
 
+@pytest.mark.parametrize(
+    ("visibility_s", "left_s", "within_s"),
+    [(4, 4, 1.0), (4, 1, 0.5), (4, 0.1, 0.2), (30, 30, 5.0), (30, 6, 3.0), (1, 1, 0.25)],
+)
+def test_an_answer_to_a_delete_is_waited_for_as_long_as_the_lease_can_bear(
+    visibility_s: int, left_s: float, within_s: float
+) -> None:
+    book = LeaseBook(visibility_s)
+    key = book.take("r1", 100.0)
+    book.start_delete(key)
+    assert book.time_to_delete_s(key, 100.0 + visibility_s - left_s) == pytest.approx(within_s)
+
+
+def test_a_delete_of_a_lease_that_is_over_is_waited_for_like_any_call() -> None:
+    book = LeaseBook(4)
+    key = book.take("r1", 100.0)
+    book.end(key)
+    assert book.time_to_delete_s(key, 101.0) == book.call_s == 1.0
+
+
+def test_a_lease_that_ends_after_a_delete_was_sent_is_lost_by_nobody() -> None:
+    """A delete without an answer may have been what ended the lease, and no handler is at work any longer."""
+    book = LeaseBook(30)
+    first, second = book.take("r1", 0.0), book.take("r2", 0.0)
+    for key in (first, second):
+        book.start_delete(key)
+        assert book.delete_failed(key, 5.0)
+    assert not book.end(first)
+    assert book.lapsed(31.0) == []
+    assert not book.deleted(second, 31.0)
+
+
+def test_what_was_handed_out_a_lease_ago_is_too_late_to_be_started() -> None:
+    book = LeaseBook(30)
+    assert not book.too_late(100.0, now_s=127.9)
+    assert book.too_late(100.0, now_s=128.0), "two looks of the keeper are needed to extend it"
+
+
 def test_a_failed_delete_keeps_the_lease_alive_for_another_try_while_it_runs() -> None:
     book = LeaseBook(30)
     key = book.take("r1", 0.0)

@@ -183,6 +183,24 @@ async def test_a_delete_that_hangs_is_given_up_while_its_lease_can_be_kept_and_t
             assert total.uncertain_deletes == 0
 
 
+async def test_a_lease_is_extended_at_once_when_its_delete_has_failed_late() -> None:
+    """Not at the keeper's next look, up to a second later: the delete has used up what there was to spare."""
+
+    class HangsOnce(FakeWorkQueue):
+        async def delete(self, receipt_handles: Sequence[str]) -> list[EntryFailure]:
+            if not self.of("delete"):
+                await super().delete([])
+                await asyncio.Event().wait()
+            return await super().delete(receipt_handles)
+
+    work = Work(takes_s=14.3)
+    async with working(work, HangsOnce(visibility_s=30)) as bench:
+        sent = bench.queue.send()
+        await until(lambda: bench.queue.deleted == [sent])
+        (extended,) = bench.queue.of("change")
+        assert extended.at_s == pytest.approx(14.3 + 0.05 + 5.0, abs=0.02)
+
+
 async def test_a_lease_is_asked_for_with_each_receive_so_that_the_queues_own_may_change() -> None:
     """Lowered by SetQueueAttributes, the queue's own would lapse long before the book thinks of extending it."""
     work = Work(takes_s=100.0)
