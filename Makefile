@@ -17,6 +17,7 @@ setup: $(STAMP)
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v >= (3, 11) else f"tidegate needs Python 3.11 or newer, {sys.executable} is {v[0]}.{v[1]}; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+	@echo "setting up .venv (about a minute, once)"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .

@@ -39,7 +39,7 @@ def test_a_terminal_too_narrow_for_the_view_ends_no_demo(tmp_path: Path, width: 
     console = Console(file=io.StringIO(), force_terminal=True, width=width, height=10)
     empty = Scene(Cast(DemoSettings(), tmp_path, FakeClock()), History(), DecisionLog(tmp_path / "none.jsonl"))
     empty.history.add(0.0, snapshot(), Staff(), 1)
-    with LiveView(DemoSettings(), console) as view:
+    with LiveView(DemoSettings(), 90.0, console) as view:
         view(scene(tmp_path))
         view(empty)
 
@@ -48,7 +48,7 @@ def test_a_terminal_too_narrow_for_the_view_ends_no_demo(tmp_path: Path, width: 
 def test_the_view_shows_charts_workers_and_decisions_at_any_width(tmp_path: Path, width: int) -> None:
     drawn = io.StringIO()
     console = Console(file=drawn, force_terminal=True, width=width, height=40)
-    with LiveView(DemoSettings(), console) as view:
+    with LiveView(DemoSettings(), 90.0, console) as view:
         view(scene(tmp_path))
     text = drawn.getvalue()
     for expected in ("head age 12.0 s", "arrivals 10/s", "backlog", "desired", "draining", "1 → 3 workers: because"):
