@@ -14,8 +14,8 @@ LONGEST_S = 86_400.0
 class DemoSettings:
     """Times in seconds. The defaults show a spike within 90 s on two cores.
 
-    `length_s` None is the trace's own length, or 90 s. `visibility_s` is the queue's lease, `drain_limit_s` how long the
-    demo goes on after the last message was sent.
+    `length_s` None is the trace's own length, or 90 s. `visibility_s` is the queue's lease; the demo goes on for
+    `drain_limit_s` at most after the last message was sent.
     """
 
     length_s: float | None = None
