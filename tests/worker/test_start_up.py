@@ -1,13 +1,16 @@
 """A worker's start: what passes is waited for, what does not ends it at once, and a stop is obeyed meanwhile."""
 
 import asyncio
+import gc
 import logging
 from dataclasses import replace
 
 import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
+from tidegate.core.model import WorkerState
 from tidegate.errors import CloudError, ConfigError, Denied, Gone, Invalid, Throttled, Unreachable
+from tidegate.ports import Received
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.start_up import PATIENCE_S
 
@@ -86,8 +89,22 @@ async def test_a_stop_ends_the_waiting_at_once_and_without_an_error(
         assert work.started == []
 
 
+async def test_a_first_poll_that_is_refused_after_the_stop_is_no_failure(work: Work) -> None:
+    class RefusesLate(FakeWorkQueue):
+        async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
+            await asyncio.sleep(3)
+            raise Denied("sqs:ReceiveMessage", "orders", "no")
+
+    async with working(work, RefusesLate()) as bench:
+        await asyncio.sleep(1)
+        await bench.stop()
+        assert bench.sink.reports[-1].state is WorkerState.STOPPED
+
+
 @pytest.mark.parametrize("fails", [False, True])
-async def test_a_stop_does_not_wait_for_a_question_that_hangs(work: Work, fails: bool) -> None:
+async def test_a_stop_does_not_wait_for_a_question_that_hangs(
+    work: Work, fails: bool, caplog: pytest.LogCaptureFixture
+) -> None:
     class Hangs(FakeWorkQueue):
         async def visibility_timeout_s(self) -> int:
             try:
@@ -102,6 +119,8 @@ async def test_a_stop_does_not_wait_for_a_question_that_hangs(work: Work, fails:
         await bench.stop()
         assert asyncio.get_running_loop().time() < 2
         assert bench.queue.calls == []
+    gc.collect()
+    assert "never retrieved" not in caplog.text
 
 
 async def test_the_waiting_is_said_in_words_that_fit_a_worker(work: Work, caplog: pytest.LogCaptureFixture) -> None:
