@@ -188,10 +188,10 @@ def test_the_scoreboard_runs_from_a_trace_to_its_json(
     args = ["--trace", str(trace), "--quick", "--processes", "1", "--seeds", "1", "--max-messages", "300"]
     assert main(["lab", "scoreboard", *args, "--cache", str(tmp_path / "cache"), "--json", str(board)]) == 0
     data = json.loads(board.read_text())
-    assert len(data["cells"]) == 6
+    assert len(data["cells"]) == 5
     assert data["headline"]["counted"] == sum(cell["counts"] for cell in data["cells"])
     shown = capsys.readouterr().out
-    assert f"{data['headline']['counted']} of 6 cells count" in shown
+    assert f"{data['headline']['counted']} of 5 cells count" in shown
     assert "KEDA + HPA" in shown
 
 
