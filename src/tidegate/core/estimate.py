@@ -107,7 +107,7 @@ def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean
     workers' reports and without CloudWatch's deletions the counts only show what was added on balance; then
     CloudWatch's Sent stands in when it is the larger.
     """
-    if not samples:
+    if len(samples) < 2:  # one look shows what is there, not what comes
         return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
     long = _rate(samples, long_window_s(pool, mean_s, heartbeat_s))
@@ -135,8 +135,6 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
 
 def _rate(samples: Sequence[Sample], window_s: float) -> float:
     """Mean arrivals a second over the samples that reach back `window_s` (after a gap, to the one before it)."""
-    if len(samples) < 2:
-        return 0.0
     last = samples[-1]
     first = next((sample for sample in samples[:-1] if sample.at_s >= last.at_s - window_s - 1e-6), samples[-2])
     return max(0.0, (last.arrived - first.arrived) / (last.at_s - first.at_s))

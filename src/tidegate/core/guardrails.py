@@ -74,18 +74,17 @@ def hold(
     if highest <= workers:
         return Limit(workers)
     kept = min(current, highest)
-    return Limit(kept, Reason.HOLD_TIME, f"{highest} were needed within the last {pool.hold_s:g} s")
+    return Limit(kept, Reason.HOLD_TIME, f"up to {highest} needed within the last {pool.hold_s:g} s")
 
 
 def overridden(workers: int, current: int, override: Override | None, limit: Ceiling, capacity: Capacity) -> Limit:
     """An operator's freeze keeps the count as it is; a pin sets it, within the ceiling and the platform's bounds."""
     if override is None:
         return Limit(workers)
-    said = f"{describe(override)}; {workers} would be right"
     if override.kind is OverrideKind.FREEZE or override.workers is None:
-        return Limit(current, Reason.FROZEN, said)
+        return Limit(current, Reason.FROZEN, describe(override))
     pinned = min(max(override.workers, capacity.min_workers or 0), limit.workers)
-    return Limit(pinned, Reason.PINNED, said)
+    return Limit(pinned, Reason.PINNED, describe(override))
 
 
 def trusted(workers: int, current: int, signals: Signals, capacity: Capacity) -> Limit:
