@@ -236,6 +236,7 @@ def test_two_pools_on_different_services_are_no_fault(tree: Tree) -> None:
         two({"queue": VPC_URL}, {"queue": ARN}),
         two({"queue": VPC_URL}, {"queue": URL}),
         two({"queue": GONE, "queues": ["returns", "orders"]}),
+        two({"queue": "mail"}, {"queue": GONE, "queues": ["orders", "mail"]}),
     ],
 )
 def test_two_pools_on_one_queue_are_refused(tree: Tree) -> None:

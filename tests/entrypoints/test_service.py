@@ -214,7 +214,9 @@ def test_a_signal_sets_the_stop_event_and_all_after_it_are_ignored_to_the_end(nu
 
 
 @pytest.mark.integration
-def test_work_that_ends_while_its_wake_up_can_not_be_sent_is_over_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_work_that_ends_while_its_wake_up_can_not_be_sent_is_over_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     """The socket is full when thousands of signals have come in."""
 
     def full_pair() -> tuple[socket.socket, socket.socket]:
@@ -229,6 +231,7 @@ def test_work_that_ends_while_its_wake_up_can_not_be_sent_is_over_all_the_same(m
     monkeypatch.setattr(socket, "socketpair", full_pair)
 
     assert until_signal(lambda stop: "done") == "done"
+    assert caplog.records == []
 
 
 def test_without_a_signal_the_handlers_are_put_back() -> None:

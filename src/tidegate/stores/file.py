@@ -178,8 +178,6 @@ def _decode(what: str, kind: type[T], data: dict[str, Any]) -> T:
         return from_json(kind, json.dumps(data))
     except StateUnreadable as error:
         raise StateUnreadable(what, error.detail) from error
-    except RecursionError as error:  # as deep as could just be read
-        raise StateUnreadable(what, f"not JSON ({error})") from error
 
 
 def _replace(path: Path, text: str, *, durable: bool) -> None:

@@ -180,7 +180,17 @@ def test_a_token_goes_on_with_its_own_list_only(sqs: Client) -> None:
         sqs.create(name)
     token = sqs("ListQueues", QueueNamePrefix="a", MaxResults=1)["NextToken"]
     elsewhere = sqs("ListQueues", MaxResults=1)["NextToken"]
-    for made_up in ("a1", "", "YTE=", "\u00e9", "\ud800", token[:-2], token + " ", elsewhere):
+    for made_up in (
+        "a1",
+        "",
+        "YTE=",
+        "\u00e9",
+        "\ud800",
+        token[:-2],
+        token + " ",
+        elsewhere,
+        base64.b64encode(b"ListQueues:a:").decode(),
+    ):
         code, text = sqs.refused("ListQueues", QueueNamePrefix="a", NextToken=made_up)
         assert (code, "NextToken" in text) == (Code.INVALID_PARAMETER_VALUE, True)
     assert sqs.refused("ListDeadLetterSourceQueues", QueueUrl="a1", NextToken=token)[0] is Code.INVALID_PARAMETER_VALUE

@@ -141,7 +141,7 @@ def _arn(value: object) -> str:
 
 def _count(value: object) -> int:
     """Both 3 and "3" are in AWS's own examples."""
-    if isinstance(value, bool) or not _COUNT.fullmatch(str(value)):
+    if not _COUNT.fullmatch(str(value)):
         raise ValueError("a count is a whole number")
     return int(str(value))
 
