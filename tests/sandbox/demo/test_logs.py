@@ -52,5 +52,6 @@ def test_the_last_words_of_a_program_fit_one_line(tmp_path: Path, text: str, wor
 def test_error_lines_and_tracebacks_are_errors_and_warnings_are_not(tmp_path: Path) -> None:
     path = tmp_path / "worker-1.jsonl"
     lines = ['{"level": "info"}', '{"level": "warning"}', '{"level": "error", "event": "x"}', "Traceback (most", ""]
+    lines.append("tidegate: SIGTERM came before the work had begun; nothing to finish")
     path.write_text("\n".join(lines))
     assert errors_in([path]) == ['worker-1: {"level": "error", "event": "x"}', "worker-1: Traceback (most"]

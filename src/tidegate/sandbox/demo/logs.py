@@ -40,12 +40,12 @@ class DecisionLog:
 
 
 def errors_in(paths: list[Path]) -> list[str]:
-    """Each line at level error, and each that is no log line at all (a traceback, say), with its file's name."""
+    """Each line at level error, and each traceback, with its file's name. Bad exits are told by the agent."""
     found = []
     for path in paths:
         for line in path.read_text(errors="replace").splitlines():
             entry = _entry(line)
-            if line.strip() and (entry is None or entry.get("level") in ("error", "critical")):
+            if line.startswith("Traceback") or (entry or {}).get("level") in ("error", "critical"):
                 found.append(f"{path.stem}: {line.strip()}")
     return found
 
