@@ -23,7 +23,7 @@ from tidegate.sandbox.demo.settings import DemoSettings
 from tidegate.sandbox.demo.trace import plan
 from tidegate.sandbox.platform import Phase
 
-pytestmark = [pytest.mark.integration, pytest.mark.timeout(150), pytest.mark.xdist_group("demo")]
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(150)]
 
 SHORT = replace(DemoSettings(), length_s=24.0, start_up_s=2.0, hold_s=5.0, tick_s=1.0, heartbeat_s=1.0, poll_wait_s=2)
 TIDEGATE = [sys.executable, "-m", "tidegate"]
@@ -39,7 +39,9 @@ def assert_nothing_lost(outcome: Outcome) -> None:
     assert outcome.verdict.completed == outcome.verdict.sent > 200
 
 
+@pytest.mark.xdist_group("demos-1")
 def test_a_spike_is_met_with_more_workers_and_then_fewer_and_nothing_is_lost_or_done_twice() -> None:
+    before = children_of(os.getpid())
     outcome = play(replace(SHORT, length_s=30.0))
     verdict = outcome.verdict
     assert_nothing_lost(outcome)
@@ -50,9 +52,10 @@ def test_a_spike_is_met_with_more_workers_and_then_fewer_and_nothing_is_lost_or_
     assert verdict.final_workers <= verdict.peak_workers / 2, verdict
     assert verdict.scale_outs >= 1, verdict
     assert verdict.scale_ins >= 1, verdict
-    assert children_of(os.getpid()) == []
+    assert set(children_of(os.getpid())) <= set(before)
 
 
+@pytest.mark.xdist_group("demos-2")
 def test_a_worker_and_the_controller_killed_with_9_lose_nothing_and_the_messages_are_shown_as_killed() -> None:
     """By their process ids, as anybody at a shell would."""
     killed: list[int] = []
@@ -71,6 +74,7 @@ def test_a_worker_and_the_controller_killed_with_9_lose_nothing_and_the_messages
     assert outcome.errors == []
 
 
+@pytest.mark.xdist_group("demos-1")
 def test_a_controller_stopped_and_started_again_goes_on_where_it_was_and_loses_nothing() -> None:
     stopped_at: list[float] = []
     back: list[float] = []
@@ -96,6 +100,7 @@ def test_a_controller_stopped_and_started_again_goes_on_where_it_was_and_loses_n
     assert decided_when_back == [0], "the first decision after the restart finds the count that was asked for before"
 
 
+@pytest.mark.xdist_group("demos-2")
 def test_an_auto_scaling_group_is_driven_the_same_way() -> None:
     outcome = play(replace(SHORT, capacity="asg", length_s=18.0))
     assert_nothing_lost(outcome)
@@ -118,6 +123,7 @@ def until_workers_run(demo: subprocess.Popen[str]) -> list[int]:
     return wait_for_children(demo.pid, at_least=2, within_s=40.0)
 
 
+@pytest.mark.xdist_group("demos-2")
 def test_a_demo_killed_with_9_leaves_no_process_after_5_seconds(tmp_path: Path) -> None:
     demo = start_demo(cwd=tmp_path)
     children = until_workers_run(demo)
@@ -127,6 +133,7 @@ def test_a_demo_killed_with_9_leaves_no_process_after_5_seconds(tmp_path: Path) 
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.xdist_group("demos-2")
 def test_a_signal_ends_a_demo_and_everything_in_it(number: signal.Signals, code: int, tmp_path: Path) -> None:
     demo = start_demo(cwd=tmp_path)
     children = until_workers_run(demo)
@@ -149,6 +156,7 @@ def test_a_signal_ends_a_demo_and_everything_in_it(number: signal.Signals, code:
         (("--json", "nowhere/out.json"), "--json = 'nowhere/out.json': its directory does not exist"),
     ],
 )
+@pytest.mark.xdist_group("demos-2")
 def test_a_wrong_option_is_one_clear_line_and_exit_code_2(args: tuple[str, ...], says: str, tmp_path: Path) -> None:
     done = subprocess.run([*TIDEGATE, "demo", *args], cwd=tmp_path, capture_output=True, text=True, timeout=60)
     assert done.returncode == 2
@@ -197,6 +205,7 @@ def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     return Told(done.returncode, done.stdout, done.stderr, verdict, files)
 
 
+@pytest.mark.xdist_group("demos-2")
 def test_a_shell_with_a_proxy_an_account_and_settings_for_others_changes_nothing_in_a_demo(told: Told) -> None:
     assert (told.code, told.err) == (0, "")
     assert (told.verdict["lost"], told.verdict["errors"]) == (0, 0)
@@ -210,6 +219,7 @@ KEYS = [
 ]
 
 
+@pytest.mark.xdist_group("demos-2")
 def test_the_json_verdict_has_its_keys_and_the_terminal_table_too(told: Told) -> None:
     assert (told.code, told.err) == (0, "")
     assert set(KEYS) <= set(told.verdict)
