@@ -5,7 +5,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-__all__ = ["answering"]
+__all__ = ["WRONG_ANSWERS", "answering"]
+
+_JSON = "application/x-amz-json-1.0"
+
+WRONG_ANSWERS = {
+    "html": ("text/html", b"<html>Please log in</html>"),
+    "html as json": (_JSON, b"\n <!doctype html>"),
+    "null": (_JSON, b"null"),
+    "list": (_JSON, b"[]"),
+    "number": (_JSON, b"5"),
+    "text": (_JSON, b'"secret"'),
+}
+"""Content type and body of what came with status 200 from something that is not AWS."""
 
 _END_WITHIN_S = 20
 

@@ -6,7 +6,7 @@ from typing import Any, Final
 from aiobotocore.config import AioConfig
 from aiobotocore.session import AioSession, get_session
 
-from tidegate.aws.connecting import call_settings, making_client
+from tidegate.aws.connecting import believing_json_only, call_settings, making_client
 from tidegate.aws.region import default_region
 
 __all__ = ["QUICK_CONFIG", "open_client", "poll_config", "session"]
@@ -37,4 +37,5 @@ async def open_client(
     """A client that `stack` closes. Raises Invalid when there is no Region or the endpoint is no URL."""
     region = region or default_region()
     with making_client(service, region):
-        return await stack.enter_async_context(session.create_client(service, region_name=region, config=config))  # type: ignore[call-overload]  # one overload per service name
+        made = session.create_client(service, region_name=region, config=config)  # type: ignore[call-overload]  # one overload per service name
+        return believing_json_only(await stack.enter_async_context(made))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from botocore.config import Config
 
-from tidegate.aws.connecting import call_settings, making_client
+from tidegate.aws.connecting import believing_json_only, call_settings, making_client
 from tidegate.aws.region import default_region
 
 if TYPE_CHECKING:
@@ -107,4 +107,6 @@ class AwsClients:
             self._session = self._session or boto3.Session()
             # The stubs have one overload per service name; here the name is a variable.
             make: Any = self._session.client
-            return make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
+            return believing_json_only(
+                make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
+            )

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
         DeleteMessageBatchRequestEntryTypeDef,
         DeleteMessageBatchResultTypeDef,
         MessageTypeDef,
-        ReceiveMessageResultTypeDef,
     )
 
 __all__ = ["SqsWorkQueue"]
@@ -100,7 +99,6 @@ class SqsWorkQueue:
                 MessageSystemAttributeNames=["All"],
                 MessageAttributeNames=["All"],
             )
-            _refuse_html(answer)
             return [_received(message) for message in answer.get("Messages", [])]
 
     async def delete(self, receipt_handles: Sequence[str]) -> list[EntryFailure]:
@@ -149,12 +147,6 @@ def _timeout_s(text: str) -> int:
     if not 0 <= timeout_s <= _LONGEST_TIMEOUT_S:
         raise ValueError("no visibility timeout of SQS's")
     return timeout_s
-
-
-def _refuse_html(answer: "ReceiveMessageResultTypeDef") -> None:
-    """A page (a proxy asks for a login, say) is no JSON, and botocore takes it for an answer without messages."""
-    if "html" in answer["ResponseMetadata"]["HTTPHeaders"].get("content-type", ""):
-        raise TypeError("a page of HTML, not an answer of SQS")
 
 
 def _received(message: "MessageTypeDef") -> Received:
