@@ -17,6 +17,7 @@ setup: $(STAMP)
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v >= (3, 11) else f"tidegate needs Python 3.11 or newer, {sys.executable} is {v[0]}.{v[1]}; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+	@echo "setting up .venv (about a minute, once)"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation --editable .
@@ -60,6 +61,8 @@ soak: setup
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --extra sandbox --extra lab --group dev pyproject.toml --output-file requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  --constraint requirements.lock pyproject.toml --output-file lambda/requirements.lock
 	echo "ministack==1.5.33" | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  - --output-file tests/contract/ministack.lock
 

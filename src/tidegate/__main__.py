@@ -1,6 +1,6 @@
 """`python -m tidegate` is the `tidegate` command."""
 
-from tidegate.entrypoints.cli import main
+from tidegate.entrypoints.start import main
 
 if __name__ == "__main__":
     main()

@@ -76,10 +76,12 @@ class CloudError(TidegateError):
 
 
 class Throttled(CloudError):
-    """AWS asked to slow down. The next tick tries again."""
+    """AWS asked to slow down. Controller and worker try again by themselves."""
 
     kind = "was throttled"
-    default_fix = "tidegate tries again at the next tick; if it lasts, raise `tick` or ask AWS for a higher rate"
+    default_fix = (
+        "tidegate tries again by itself; if it lasts, find out who calls so often, or ask AWS for a higher rate"
+    )
 
 
 class Denied(CloudError):

@@ -50,10 +50,14 @@ class QueueCounts:
 
 
 class QueueReader(Protocol):
-    """Counts of one queue; `queue` is a URL, an ARN or a name."""
+    """Counts and settings of one queue; `queue` is a URL, an ARN or a name."""
 
     def counts(self, queue: str) -> QueueCounts:
         """Raises Gone when the queue does not exist, Denied, Throttled, Unreachable, Invalid."""
+        ...
+
+    def visibility_timeout_s(self, queue: str) -> int:
+        """The lease that the queue gives by itself. Raises as `counts`."""
         ...
 
 
@@ -138,6 +142,13 @@ class EventSink(Protocol):
 
     def failed(self, pool: str, error: Exception) -> None: ...
 
+    def metrics_failed(self, troubles: Sequence[str]) -> None:
+        """CloudWatch could not be read, or not all of it: once a pass (a minute), for all pools together.
+
+        A warning: the pools go on with what was read before while that is fresh, and then without.
+        """
+        ...
+
     def overran(self, pool: str | None, missed: int) -> None:
         """A tick was left out because the one before still runs, the `missed`th in a row; None: of every pool."""
         ...
@@ -176,11 +187,14 @@ class WorkQueue(Protocol):
     """One queue as a worker uses it. Batches of any length: the adapter cuts them into calls of ten."""
 
     async def visibility_timeout_s(self) -> int:
-        """The queue's own default. Raises Gone when the queue does not exist."""
+        """The queue's own default (0 is one). Raises Gone when the queue does not exist."""
         ...
 
-    async def receive(self, limit: int, wait_s: int) -> list[Received]:
-        """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first."""
+    async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
+        """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first.
+
+        Each is leased for `visibility_s` (1 to 43,200), whatever the queue's own default has become meanwhile.
+        """
         ...
 
     async def delete(self, receipt_handles: Sequence[str]) -> list[EntryFailure]: ...

@@ -55,16 +55,20 @@ def _session() -> boto3.Session:
 
 
 def make_service(
-    clients: AwsClients, desired: int, now: Callable[[], float] = time.time, name: str = "workers"
+    clients: AwsClients,
+    desired: int,
+    now: Callable[[], float] = time.time,
+    name: str = "workers",
+    cluster: str = "jobs",
 ) -> EcsService:
-    """An ECS service in cluster "jobs". moto runs its tasks from the first update on."""
+    """An ECS service in a cluster of its own. moto runs its tasks from the first update on."""
     ecs = clients.ecs()
-    ecs.create_cluster(clusterName="jobs")
+    ecs.create_cluster(clusterName=cluster)
     ecs.register_task_definition(
         family="worker", containerDefinitions=[{"name": "worker", "image": "worker", "memory": 128}]
     )
-    ecs.create_service(cluster="jobs", serviceName=name, taskDefinition="worker", desiredCount=desired)
-    return EcsService(ecs, "jobs", name, now)
+    ecs.create_service(cluster=cluster, serviceName=name, taskDefinition="worker", desiredCount=desired)
+    return EcsService(ecs, cluster, name, now)
 
 
 def make_group(

@@ -1,11 +1,16 @@
 """Which kind each AWS error is, and that its line helps."""
 
+from collections.abc import Callable
+from contextlib import AbstractContextManager
+
 import pytest
 from botocore import exceptions as boto
 from botocore.parsers import ResponseParserError
 
-from tidegate.aws.errors import calling, error_code, wrap
+from tidegate.aws.errors import calling, error_code, wrap, wrapping
 from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled, Unreachable
+
+Wraps = Callable[[str, str], AbstractContextManager[None]]
 
 OPERATION, RESOURCE = "sqs:GetQueueAttributes", "mail"
 
@@ -184,9 +189,36 @@ async def test_calling_wraps_what_an_await_raises() -> None:
         await call()
 
 
-@pytest.mark.parametrize("error", [KeyError("x"), Gone(OPERATION, RESOURCE, "typed already")])
-def test_calling_leaves_what_is_not_aws_s_alone(error: Exception) -> None:
-    with pytest.raises(type(error)) as caught, calling(OPERATION, RESOURCE):
+@pytest.mark.parametrize("error", [ZeroDivisionError(), OSError("disk"), Gone(OPERATION, RESOURCE, "typed already")])
+@pytest.mark.parametrize("wraps", [calling, wrapping])
+def test_what_neither_a_call_nor_its_answer_raises_is_left_alone(error: Exception, wraps: Wraps) -> None:
+    with pytest.raises(type(error)) as caught, wraps(OPERATION, RESOURCE):
+        raise error
+    assert caught.value is error
+
+
+UNREADABLE = [
+    KeyError("QueueUrl"),
+    IndexError("secret"),
+    AttributeError("secret"),
+    TypeError("secret"),
+    ValueError("secret"),
+]
+
+
+@pytest.mark.parametrize("error", UNREADABLE, ids=repr)
+def test_an_answer_that_cannot_be_read_is_unreachable_and_not_quoted(error: Exception) -> None:
+    said = r"the answer can't be read \(\w+Error.*\); check the endpoint URL"
+    with pytest.raises(Unreachable, match=said) as caught, calling(OPERATION, RESOURCE):
+        raise error
+    assert caught.value.__cause__ is error
+    assert "secret" not in str(caught.value)
+    assert ("no 'QueueUrl' in it" in str(caught.value)) is isinstance(error, KeyError)
+
+
+@pytest.mark.parametrize("error", UNREADABLE, ids=repr)
+def test_where_nothing_has_been_asked_yet_a_fault_of_our_own_shows_as_one(error: Exception) -> None:
+    with pytest.raises(type(error)) as caught, wrapping(OPERATION, RESOURCE):
         raise error
     assert caught.value is error
 

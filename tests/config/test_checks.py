@@ -1,6 +1,8 @@
 """Settings checked against each other: each row is one change to settings that are right, and what is said of it."""
 
 import tomllib
+from collections import Counter
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -8,6 +10,8 @@ from typing import Any
 import pytest
 
 from tests.config.trees import GONE, PLAIN, WINDOW, Tree, changed, faults, two, warnings
+from tidegate.config import checks_across
+from tidegate.config.resources import Resource
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "tidegate.toml"
 ARN = "arn:aws:sqs:eu-central-1:123456789012:orders"
@@ -232,6 +236,7 @@ def test_two_pools_on_different_services_are_no_fault(tree: Tree) -> None:
         two({"queue": VPC_URL}, {"queue": ARN}),
         two({"queue": VPC_URL}, {"queue": URL}),
         two({"queue": GONE, "queues": ["returns", "orders"]}),
+        two({"queue": "mail"}, {"queue": GONE, "queues": ["orders", "mail"]}),
     ],
 )
 def test_two_pools_on_one_queue_are_refused(tree: Tree) -> None:
@@ -258,6 +263,57 @@ def test_two_pools_that_may_be_on_one_queue_are_warned_of(queue: str) -> None:
 )
 def test_queues_of_one_name_in_other_accounts_or_regions_are_different(tree: Tree) -> None:
     assert warnings(tree) == ()
+
+
+MANY = 2_000
+
+
+def many(**common: Any) -> Tree:
+    """Pools on queues and services of their own, but for what they have in common."""
+    tree = changed({})
+    plain = tree["pools"]["orders"]
+    tree["pools"] = {
+        f"p{n}": {**plain, "queue": f"q{n}", "ecs": {"cluster": "prod", "service": f"s{n}"}, **common}
+        for n in range(MANY)
+    }
+    return tree
+
+
+def test_the_work_of_comparing_pools_grows_with_their_number_and_not_its_square(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def counted(name: str, call: Callable[..., Resource]) -> Callable[..., Resource]:
+        def counting(*given: Any) -> Resource:
+            calls[name] += 1
+            return call(*given)
+
+        return counting
+
+    calls: Counter[str] = Counter()
+    for name in ("queue_of", "service_of"):
+        monkeypatch.setattr(checks_across, name, counted(name, getattr(checks_across, name)))
+
+    assert warnings(many()) == ()
+    assert calls == {"queue_of": MANY, "service_of": MANY}
+
+
+@pytest.mark.timeout(20)
+@pytest.mark.parametrize(
+    "common", [{"queue": "orders"}, {"ecs": {"cluster": "prod", "service": "orders"}}, {"queue": "no queue"}]
+)
+def test_thousands_of_pools_with_one_fault_each_have_one_line_each(common: dict[str, Any]) -> None:
+    found = faults(many(**common))
+
+    assert len({fault.setting for fault in found}) == len(found)
+    assert MANY - 1 <= len(found) <= MANY
+
+
+def test_a_clash_that_is_sure_is_told_before_one_that_may_be() -> None:
+    tree = two({"queue": URL}, {"queue": "orders"})
+    tree["pools"]["bills"] = {**tree["pools"]["returns"], "ecs": {"cluster": "prod", "service": "bills"}, "queue": ARN}
+    (fault,) = faults(tree)
+    assert fault.setting == "pools.bills.queue"
+    assert "is the queue of the pool 'returns' too" in fault.problem
 
 
 @pytest.mark.parametrize("name", ["Orders", "ORDERS"])
@@ -348,3 +404,14 @@ def test_a_window_is_not_judged_by_a_limit_of_its_own_that_is_unreadable() -> No
 def test_a_service_and_a_group_of_one_name_are_two_things() -> None:
     assert warnings(two({"ecs": GONE, "asg": "orders"})) == ()
     assert warnings(two({}, {"ecs": GONE, "asg": "orders"})) == ()
+
+
+@pytest.mark.timeout(20)
+def test_dozens_of_windows_that_clash_are_told_once_each_in_no_time() -> None:
+    high = [{**WINDOW, "name": f"high {n}", "min_workers": 9} for n in range(40)]
+    low = [{**WINDOW, "name": f"low {n}", "max_workers": 3} for n in range(40)]
+
+    found = faults(changed({"schedule": high + low}))
+
+    assert [fault.setting for fault in found] == [f"pools.orders.schedule[{n}].min_workers" for n in range(40)]
+    assert all("of the window 'low 0'" in fault.problem for fault in found)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.config.trees import GONE, changed, faults
-from tidegate.config import DEFAULT_PATH, load
+from tidegate.config import load
 from tidegate.errors import ConfigError, Fault
 
 POOL = '[pools.orders]\nqueue = "orders"\ntarget_wait = 60\nmax_workers = 5\nasg = "orders"\n'
@@ -31,8 +31,13 @@ def test_a_file_without_a_fault_loads_with_every_pool_named(tmp_path: Path) -> N
     assert loaded.warnings == ()
 
 
+def test_a_byte_order_mark_at_the_beginning_is_no_fault(tmp_path: Path) -> None:
+    loaded = load(written(tmp_path, f'tick = "5s"\ntable = "tidegate"\n{POOL}'.encode("utf-8-sig")), {})
+    assert loaded.settings.tick_s == 5
+
+
 def test_a_missing_file_is_named_with_where_an_example_is(tmp_path: Path) -> None:
-    fault = refused(tmp_path / DEFAULT_PATH)
+    fault = refused(tmp_path / "tidegate.toml")
     assert fault.setting == str(tmp_path / "tidegate.toml")
     assert fault.problem == "there is no such file"
     assert "examples/tidegate.toml" in fault.fix

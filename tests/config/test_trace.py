@@ -19,6 +19,11 @@ def test_speed_divides_the_time_axis_and_nothing_else(tmp_path: Path) -> None:
     assert load_trace(path, speed=20) == [Bin(0, 3, 3), Bin(3, 6, 0), Bin(6, 9, 7)]
 
 
+def test_a_byte_order_mark_at_the_beginning_is_no_fault(tmp_path: Path) -> None:
+    path = write(tmp_path, "\ufefft_s,count\n0,3\n1,0\n")
+    assert load_trace(path) == [Bin(0, 1, 3), Bin(1, 2, 0)]
+
+
 @pytest.mark.parametrize(
     ("text", "says"),
     [

@@ -53,9 +53,16 @@ def test_a_queue_has_three_counts(reader: QueueReader) -> None:
     assert reader.counts("mail") == QueueCounts(visible=2, in_flight=1, delayed=0)
 
 
+def test_a_queues_visibility_timeout_is_30_s_when_nobody_set_it(reader: QueueReader) -> None:
+    """docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html"""
+    assert reader.visibility_timeout_s("mail") == 30
+
+
 def test_a_queue_that_does_not_exist_is_gone_never_empty(reader: QueueReader) -> None:
     with pytest.raises(Gone, match="on nowhere found nothing"):
         reader.counts("nowhere")
+    with pytest.raises(Gone, match="on nowhere found nothing"):
+        reader.visibility_timeout_s("nowhere")
 
 
 def test_every_metric_asked_for_has_a_reading_and_one_without_data_is_missing(metrics: MetricsReader) -> None:

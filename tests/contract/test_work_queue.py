@@ -41,7 +41,7 @@ class Subject:
     clock: MovedClock
 
     async def receive(self, limit: int = 10) -> list[Received]:
-        return await self.queue.receive(limit, 0)
+        return await self.queue.receive(limit, 0, VISIBILITY_S)
 
 
 @pytest.fixture
@@ -101,7 +101,7 @@ async def test_no_more_than_the_limit_is_handed_out(subject: Subject) -> None:
 
 
 async def test_a_long_poll_ends_as_soon_as_a_message_is_sent(subject: Subject) -> None:
-    poll = asyncio.create_task(subject.queue.receive(10, 20))
+    poll = asyncio.create_task(subject.queue.receive(10, 20, VISIBILITY_S))
     await asyncio.sleep(0)
     if isinstance(subject.queue, FakeWorkQueue):
         subject.send("hello")

@@ -81,6 +81,7 @@ class Rig:
     decide: Decide = field(default_factory=lambda: always(2))
     fleet: FleetReader | None = None
     desired: int = 2
+    lease_heartbeat_s: float | None = None
     capacity: FakeCapacity = field(init=False)
     asked_settings_at: list[float] = field(default_factory=list)
 
@@ -93,17 +94,22 @@ class Rig:
         return replace(POOL, name=self.name)
 
     def sources(self, **changes: Any) -> PoolSources:
-        sources = PoolSources(self.name, (self.name,), self.settings_at, self.counts, self.capacity, self.fleet)
+        sources = PoolSources(
+            self.name, (self.name,), self.settings_at, self.counts, self.capacity, self.fleet, self.lease_heartbeat_s
+        )
         return replace(sources, **changes)
 
     def tick(self, **changes: Any) -> PoolTick:
         return replace(PoolTick(self.sources(), self.store, self.clock, self.decide), **changes)
 
 
-def controller_of(rigs: Sequence[Rig], executor: Executor) -> Controller:
+def controller_of(rigs: Sequence[Rig], executor: Executor, background: Executor | None = None) -> Controller:
+    """With `executor` for the CloudWatch pass too, if no other is given."""
     first = rigs[0]
     metrics = MinuteMetrics(first.metrics, [metric for rig in rigs for metric in queue_metrics(rig.name)])
-    return Controller([rig.tick() for rig in rigs], metrics, first.events, executor, first.clock)
+    return Controller(
+        [rig.tick() for rig in rigs], metrics, first.events, executor, background or executor, first.clock
+    )
 
 
 def together(actions: Sequence[Callable[[], object]]) -> list[BaseException | None]:

@@ -8,10 +8,11 @@ from dataclasses import replace
 import pytest
 
 from tests.controller.pool_rig import InlineExecutor, LastMinuteExecutor, Rig, always, controller_of
-from tidegate.controller.controller import METRICS, Outcome, thread_count
+from tidegate.controller.controller import METRICS, MOST_THREADS, Outcome
 from tidegate.controller.observe import age_metric
+from tidegate.core.decide import decide as core_decide
 from tidegate.core.model import Decision, Observation, Pool, PoolState, Reading
-from tidegate.errors import Denied, Gone, StateUnreadable, Throttled, Unreachable
+from tidegate.errors import Denied, Gone, StateUnreadable, Unreachable
 from tidegate.ports import Metric, QueueCounts
 from tidegate.testing import FakeMetricsReader, FakeQueueReader
 
@@ -24,6 +25,18 @@ def sharing(first: Rig, name: str, **changes: object) -> Rig:
     for field, value in changes.items():
         setattr(rig, field, value)
     return rig
+
+
+class Held(FakeQueueReader):
+    """Answers nobody before `release` is set."""
+
+    def __init__(self, release: threading.Event, *queues: str) -> None:
+        super().__init__(dict.fromkeys(queues, QueueCounts(0, 0, 0)))
+        self.release = release
+
+    def counts(self, queue: str) -> QueueCounts:
+        assert self.release.wait(WAIT_S)
+        return super().counts(queue)
 
 
 @pytest.mark.parametrize(
@@ -53,15 +66,10 @@ def test_whatever_one_pool_raises_the_other_is_served_and_the_error_said(error: 
 
 
 def test_a_pool_that_waits_for_a_slow_endpoint_delays_no_other_and_its_missed_ticks_are_said() -> None:
-    class Held(FakeQueueReader):
-        def counts(self, queue: str) -> QueueCounts:
-            assert release.wait(WAIT_S)
-            return super().counts(queue)
-
     release = threading.Event()
-    slow = Rig("slow", counts=Held({"slow": QueueCounts(0, 0, 0)}))
+    slow = Rig("slow", counts=Held(release, "slow"))
     quick = sharing(slow, "quick")
-    with ThreadPoolExecutor(thread_count(2)) as executor:
+    with ThreadPoolExecutor(3) as executor:
         controller = controller_of([slow, quick], executor)
         in_hand, served = controller.tick()
         served.result(WAIT_S)
@@ -88,7 +96,7 @@ def test_the_count_of_missed_ticks_starts_again_after_a_tick() -> None:
     first, second = threading.Event(), threading.Event()
     gates = [first, second]
     slow = Rig("slow", counts=Held({"slow": QueueCounts(0, 0, 0)}))
-    with ThreadPoolExecutor(thread_count(1)) as executor:
+    with ThreadPoolExecutor(2) as executor:
         controller = controller_of([slow], executor)
         for gate in (first, second):
             controller.tick()
@@ -124,7 +132,7 @@ def test_later_decisions_never_wait_for_cloudwatch() -> None:
     answer = threading.Event()
     answer.set()
     rig = Rig(metrics=Held())
-    with ThreadPoolExecutor(thread_count(1)) as executor:
+    with ThreadPoolExecutor(2) as executor:
         controller = controller_of([rig], executor)
         controller.tick()
         controller.finish()
@@ -138,15 +146,37 @@ def test_later_decisions_never_wait_for_cloudwatch() -> None:
     assert rig.events.failures == [], "CloudWatch was let answer in time"
 
 
-@pytest.mark.parametrize(
-    "error", [Throttled("cloudwatch:GetMetricData", "3 metrics", "Rate exceeded"), KeyError("a fault of our own")]
-)
-def test_a_failing_cloudwatch_is_said_and_every_pool_still_decides(error: Exception) -> None:
-    class Failing(FakeMetricsReader):
-        def latest(self, metrics: Sequence[Metric], now_s: float) -> Mapping[Metric, Reading]:
-            raise error
+class FailingMetrics(FakeMetricsReader):
+    """Fails with any exception, a fault of our own too."""
 
-    rig = Rig(metrics=Failing())
+    def __init__(self, failure: Exception) -> None:
+        super().__init__()
+        self.failure = failure
+
+    def latest(self, metrics: Sequence[Metric], now_s: float) -> Mapping[Metric, Reading]:
+        raise self.failure
+
+
+def test_a_failing_cloudwatch_is_said_once_a_minute_and_no_pool_has_failed_for_it() -> None:
+    """Whatever the core makes of the readings: no pool's errors and no exit code tell of CloudWatch."""
+    denied = Denied("cloudwatch:GetMetricData", "AWS/SQS", "AccessDenied")
+    orders = Rig(metrics=FailingMetrics(denied), decide=core_decide)
+    controller = controller_of([orders, sharing(orders, "mail", decide=core_decide)], InlineExecutor())
+
+    outcomes = []
+    for _ in range(7):
+        outcomes += [future.result() for future in controller.tick()]
+        orders.clock.advance(10)
+
+    assert orders.events.metrics_failures == [(str(denied),)] * 2
+    assert orders.events.failures == []
+    assert len(outcomes) == 14
+    assert all(outcome.ok for outcome in outcomes)
+
+
+def test_a_fault_of_our_own_in_the_cloudwatch_pass_is_said_and_every_pool_still_decides() -> None:
+    error = KeyError("a fault of our own")
+    rig = Rig(metrics=FailingMetrics(error))
 
     controller_of([rig], InlineExecutor()).tick()
 
@@ -182,6 +212,35 @@ def test_a_sink_that_fails_stops_the_controller_loudly() -> None:
         controller.finish()
 
 
-@pytest.mark.parametrize(("pools", "threads"), [(1, 2), (4, 5), (15, 16), (500, 16)])
-def test_threads_suffice_for_few_pools_and_stay_few_for_many(pools: int, threads: int) -> None:
-    assert thread_count(pools) == threads
+def test_many_silent_pools_keep_no_thread_from_another() -> None:
+    release = threading.Event()
+    counts = Held(release, *(f"silent-{n}" for n in range(60)))
+    first = Rig("silent-0", counts=counts)
+    silent = [sharing(first, f"silent-{n}", counts=counts) for n in range(1, 60)]
+    with ThreadPoolExecutor(MOST_THREADS) as executor:
+        *held, quick = controller_of([first, *silent, sharing(first, "quick")], executor).tick()
+
+        assert quick.result(WAIT_S).ok
+        assert not any(future.done() for future in held)
+        release.set()
+
+
+def test_the_cloudwatch_pass_never_waits_behind_pools() -> None:
+    class Seen(FakeMetricsReader):
+        def latest(self, metrics: Sequence[Metric], now_s: float) -> Mapping[Metric, Reading]:
+            readings = super().latest(metrics, now_s)
+            if len(self.asked) == 2:
+                second_pass.set()
+            return readings
+
+    release, second_pass = threading.Event(), threading.Event()
+    rig = Rig(counts=Held(release, "orders"), metrics=Seen())
+    with ThreadPoolExecutor(1) as executor, ThreadPoolExecutor(1) as background:
+        controller = controller_of([rig], executor, background)
+        (held,) = controller.tick()
+        rig.clock.advance(60)
+        controller.tick()
+
+        assert second_pass.wait(WAIT_S)
+        assert not held.done()
+        release.set()

@@ -2,19 +2,22 @@
 
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tidegate.controller.metrics import MinuteMetrics
-from tidegate.controller.observe import age_metric, queue_metrics, sent_metric
+from tidegate.controller.observe import age_metric, queue_metrics
 from tidegate.core.model import Absence, Reading
 from tidegate.errors import Throttled
 from tidegate.ports import Metric
 from tidegate.testing import FakeMetricsReader
 
 MINUTE_0 = 1_700_000_040.0  # a whole minute
-AGE, SENT = age_metric("orders"), sent_metric("orders")
+AGE, SENT, DELETED = queue_metrics("orders")
+OTHER = age_metric("mail")
 THROTTLED = Throttled("cloudwatch:GetMetricData", "3 metrics", "Rate exceeded")
 
 
@@ -69,13 +72,49 @@ def test_a_failure_keeps_good_readings_with_their_old_time_and_marks_the_rest_ab
     metrics.refresh(MINUTE_0)
     reader.error = THROTTLED
 
-    error = metrics.refresh(MINUTE_0 + 60)
+    troubles = metrics.refresh(MINUTE_0 + 60)
 
-    assert error is THROTTLED
+    assert troubles == (str(THROTTLED),)
     assert metrics.readings() == {
         AGE: Reading(42, MINUTE_0, detail=str(THROTTLED)),
         SENT: Reading(None, MINUTE_0 + 60, Absence.THROTTLED, str(THROTTLED)),
     }
+
+
+FAILED = Reading(None, MINUTE_0 + 60, Absence.DENIED, "no permission in us-east-2")
+
+
+@pytest.mark.parametrize("absence", [absence for absence in Absence if absence is not Absence.MISSING])
+def test_a_part_that_fails_keeps_its_good_readings_as_a_whole_failure_does_and_is_said_once(absence: Absence) -> None:
+    reader = FakeMetricsReader({AGE: Reading(42, MINUTE_0), SENT: Reading(7, MINUTE_0)})
+    metrics = MinuteMetrics(reader, [AGE, SENT, DELETED, OTHER])
+    metrics.refresh(MINUTE_0)
+    failed = replace(FAILED, absence=absence)
+    reader.readings = {AGE: failed, SENT: Reading(8, MINUTE_0 + 60), DELETED: failed}
+
+    troubles = metrics.refresh(MINUTE_0 + 60)
+
+    assert troubles == (failed.detail,)
+    assert metrics.readings() == {
+        AGE: Reading(42, MINUTE_0, detail=failed.detail),
+        SENT: Reading(8, MINUTE_0 + 60),
+        DELETED: failed,
+        OTHER: Reading(None, MINUTE_0 + 60, Absence.MISSING, "no data"),
+    }
+
+
+def test_a_kept_reading_stays_through_several_failures_and_loses_its_trouble_when_it_is_read_again() -> None:
+    reader = FakeMetricsReader({AGE: Reading(42, MINUTE_0)})
+    metrics = MinuteMetrics(reader, [AGE])
+    metrics.refresh(MINUTE_0)
+    reader.readings = {AGE: FAILED}
+    assert [metrics.refresh(MINUTE_0 + at_s) for at_s in (60, 120)] == [(FAILED.detail,)] * 2
+    assert metrics.readings()[AGE] == Reading(42, MINUTE_0, detail=FAILED.detail)
+
+    reader.readings = {AGE: Reading(50, MINUTE_0 + 180)}
+
+    assert metrics.refresh(MINUTE_0 + 180) == ()
+    assert metrics.readings()[AGE] == Reading(50, MINUTE_0 + 180)
 
 
 def test_after_a_failure_the_next_try_is_a_minute_later() -> None:
@@ -83,9 +122,9 @@ def test_after_a_failure_the_next_try_is_a_minute_later() -> None:
     reader.error = THROTTLED
     metrics = MinuteMetrics(reader, [AGE])
 
-    errors = [metrics.refresh(MINUTE_0 + at_s) for at_s in (0, 10, 60)]
+    troubles = [metrics.refresh(MINUTE_0 + at_s) for at_s in (0, 10, 60)]
 
-    assert errors == [THROTTLED, None, THROTTLED]
+    assert troubles == [(str(THROTTLED),), (), (str(THROTTLED),)]
     assert metrics.asked()
 
 
@@ -124,7 +163,7 @@ def test_a_pass_under_way_is_not_started_a_second_time() -> None:
     first.start()
     assert begun.wait(10)
 
-    assert metrics.refresh(MINUTE_0 + 60) is None
+    assert metrics.refresh(MINUTE_0 + 60) == ()
     release.set()
     first.join(10)
 

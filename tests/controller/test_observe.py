@@ -5,17 +5,14 @@ import pytest
 from tests.controller.pool_rig import Rig
 from tidegate.controller.observe import age_metric, deleted_metric, observe, sent_metric
 from tidegate.core.model import Absence, Reading, WorkerReport, WorkerState, WorkFigures
-from tidegate.errors import CloudError, Denied, Gone, Invalid, StateUnreadable, Throttled, TidegateError, Unreachable
+from tidegate.errors import Denied, Gone, StateUnreadable, Throttled, TidegateError, Unreachable
 from tidegate.ports import QueueCounts
 from tidegate.testing import FakeQueueReader
 
 FAILURES = [
     (Throttled("sqs:GetQueueAttributes", "orders", "RequestThrottled"), Absence.THROTTLED),
     (Denied("sqs:GetQueueAttributes", "orders", "AccessDenied"), Absence.DENIED),
-    (Gone("sqs:GetQueueAttributes", "orders", "QueueDoesNotExist"), Absence.GONE),
-    (Invalid("sqs:GetQueueAttributes", "orders", "InvalidAddress"), Absence.INVALID),
     (Unreachable("sqs:GetQueueAttributes", "orders", "connection refused"), Absence.UNREACHABLE),
-    (CloudError("sqs:GetQueueAttributes", "orders", "something new"), Absence.UNREACHABLE),
 ]
 REPORT = WorkerReport(
     "w1", WorkerState.RUNNING, "", 100.0, 90.0, 95.0, slots=4, busy=1, recent=WorkFigures(5), total=WorkFigures(10)
@@ -137,5 +134,41 @@ def test_no_reading_is_younger_than_the_observation_that_holds_it() -> None:
 
     seen = observe(rig.sources(queues=("orders", "mail")), {}, rig.clock)
 
+    assert seen.capacity.taken_at_s == start_s
     assert [queue.visible.taken_at_s for queue in seen.queues] == [start_s, start_s + 5]
-    assert seen.capacity.taken_at_s == seen.now_s == start_s + 10
+    assert seen.fleet.taken_at_s == seen.now_s == start_s + 10
+
+
+SILENT = Unreachable("sqs:GetQueueAttributes", "orders", "read timeout")
+
+
+def test_after_a_queue_without_an_answer_the_pools_other_queues_are_not_asked_and_are_never_zero() -> None:
+    rig = Rig(fleet=OneWorker())
+    rig.counts = FakeQueueReader({"first": QueueCounts(1, 0, 0), "orders": SILENT, "mail": QueueCounts(5, 0, 0)})
+
+    first, orders, mail = observe(rig.sources(queues=("first", "orders", "mail")), {}, rig.clock).queues
+
+    assert rig.counts.asked == ["first", "orders"]
+    assert first.visible.value == 1
+    assert orders.visible == Reading(None, rig.clock.now(), Absence.UNREACHABLE, str(SILENT))
+    not_asked = Reading(None, rig.clock.now(), Absence.UNREACHABLE, "not asked: orders got no answer")
+    assert [mail.visible, mail.in_flight, mail.delayed] == [not_asked] * 3
+
+
+@pytest.mark.parametrize("error", [error for error, absence in FAILURES if absence is not Absence.UNREACHABLE])
+def test_a_queue_that_was_refused_at_once_keeps_no_other_from_being_asked(error: TidegateError) -> None:
+    rig = Rig(counts=FakeQueueReader({"orders": error, "mail": QueueCounts(5, 0, 0)}))
+
+    _, mail = observe(rig.sources(queues=("orders", "mail")), {}, rig.clock).queues
+
+    assert mail.visible.value == 5
+
+
+def test_nothing_else_is_asked_when_the_capacity_gives_no_answer() -> None:
+    rig = Rig()
+    rig.capacity.error = Unreachable("ecs:DescribeServices", "prod/orders", "read timeout")
+
+    with pytest.raises(Unreachable):
+        observe(rig.sources(), {}, rig.clock)
+
+    assert rig.counts.asked == []

@@ -41,6 +41,8 @@ def test_a_number_that_json_has_not_is_refused_when_it_is_written(value: float) 
         ("{", "not JSON"),
         ('{"samples": [], "start_ups_s": [NaN]}', "NaN is no number of JSON"),
         ("[1]", "PoolState"),
+        ("[" * 100_000, "not JSON"),
+        ('{"a":' * 100_000, "not JSON"),
         (json.dumps({"schema": 2}), "schema 2, this tidegate reads schema 1"),
         (json.dumps({"needs": []}), "schema None, this tidegate reads schema 1"),
         (json.dumps({"schema": 1, "needs": "many"}), "needs"),

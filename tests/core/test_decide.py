@@ -43,7 +43,7 @@ def test_the_worked_example_needs_48_slots_and_12_workers() -> None:
     assert decision.sentence == (
         "1 → 12 workers: 12.0/s arriving at 0.8 s each and 9000 waiting (head 60 s of 30 s allowed) need 12 workers"
     )
-    order = "signals capacity estimate size ceiling ramp hold override freshness minimum busy"
+    order = "signals capacity estimate size ceiling ramp minimum hold override freshness busy"
     assert " ".join(step.name for step in decision.steps) == order
     assert state.raises == ((NOW_S, 11),)
     assert state.desired == 12
@@ -67,6 +67,17 @@ def test_the_drain_time_is_what_is_left_until_the_target_with_a_floor() -> None:
     assert (value(fresh, "size", "drain_s"), value(late, "size", "drain_s")) == (40, 20)
     slow = replace(pool, start_up_hint_s=90)
     assert value(decide(slow, PoolState(), observe(queue(500)))[0], "size", "drain_s") == 60
+
+
+def test_a_first_look_says_that_arrivals_are_not_known_yet() -> None:
+    decision, _ = decide(POOL, PoolState(), observe(queue(100)))
+    assert "arrivals not known before the next look" in decision.sentence
+    assert value(decision, "estimate", "arrivals_from") == "unmeasured"
+
+
+def test_a_pool_at_its_minimum_is_not_said_to_be_on_its_way_below() -> None:
+    decision, _ = decide(POOL, PoolState(), observe(queue(0), desired=1))
+    assert (decision.reason, decision.sentence.split(": ")[0]) == (Reason.MINIMUM, "held at 1 worker")
 
 
 def test_an_idle_pool_with_no_minimum_goes_to_zero_and_one_message_wakes_it() -> None:
@@ -144,7 +155,7 @@ def test_workers_with_other_slots_than_the_settings_say_are_sized_by_what_they_h
     single = tuple(worker(f"w{n}", slots=1, completions=1) for n in range(4))
     decision, _ = decide(POOL, PoolState(samples=STEADY_12), observe(queue(9000), desired=4, workers=single))
     assert value(decision, "size", "slots_per_worker") == 1
-    assert decision.steps[0].note == "workers have 1 slots, slots_per_worker says 4"
+    assert decision.steps[0].note == "slots per worker: 1 as the workers report, 4 in the settings"
 
 
 def test_a_frozen_pool_stays_and_a_pinned_one_goes_where_it_is_pinned_until_the_time_is_up() -> None:

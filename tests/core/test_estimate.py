@@ -86,7 +86,7 @@ def test_completions_that_come_in_lumps_are_no_jumps(workers: int, ticks: int) -
 def test_one_sample_says_nothing_of_rates() -> None:
     samples = estimate.extend_samples(POOL, (), NOW_S, signals(queue(7)), MEAN_S)
     assert samples == (Sample(NOW_S, 7, 7, 7),)
-    assert arrivals(samples).value == 0.0
+    assert arrivals(samples) == estimate.Estimate(0.0, "unmeasured")
 
 
 def test_no_sample_yet_leaves_cloudwatchs_rate_and_age_or_nothing() -> None:

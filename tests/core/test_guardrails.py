@@ -88,11 +88,11 @@ def test_the_highest_remembered_is_the_highest_of_the_hold_time(seen: list[int])
         ((3,), 3, 0, Limit(3)),
         ((3, 3, 3, 3, 3, 3), 9, 59, Limit(9, Reason.HOLD_TIME, "watching for 60 s before scaling in")),
         ((3, 3, 3, 3, 3, 3, 3), 9, 60, Limit(3)),
-        ((9, 8, 8, 8, 8, 8, 8, 8), 9, 70, Limit(9, Reason.HOLD_TIME, "up to 9 were needed within the last 135 s")),
+        ((9, 8, 8, 8, 8, 8, 8, 8), 9, 70, Limit(9, Reason.HOLD_TIME, "up to 9 needed within the last 135 s")),
         ((9, *[8] * 14), 9, 140, Limit(8)),
-        ((9, 3, 3, 5, 3, 3, 3, 3), 9, 70, Limit(5, Reason.HOLD_TIME, "5 were needed within the last 60 s")),
-        ((99, 3, 3, 3, 3, 3, 3), 9, 60, Limit(9, Reason.HOLD_TIME, "up to 50 were needed within the last 60 s")),
-        ((99, *[3] * 6), 60, 60, Limit(60, Reason.HOLD_TIME, "up to 50 were needed within the last 90 s")),
+        ((9, 3, 3, 5, 3, 3, 3, 3), 9, 70, Limit(5, Reason.HOLD_TIME, "up to 5 needed within the last 60 s")),
+        ((99, 3, 3, 3, 3, 3, 3), 9, 60, Limit(9, Reason.HOLD_TIME, "up to 50 needed within the last 60 s")),
+        ((99, *[3] * 6), 60, 60, Limit(60, Reason.HOLD_TIME, "up to 50 needed within the last 90 s")),
     ],
 )
 def test_scale_in_waits_for_the_hold_time_and_goes_to_its_highest_need(
@@ -185,21 +185,21 @@ PINNED = Override(OverrideKind.PIN, "ada@desk", NOW_S, until_s=1_800_000_000.0, 
     ("override", "platform_minimum", "expected"),
     [
         (None, None, Limit(9)),
-        (FROZEN, None, Limit(4, Reason.FROZEN, "frozen by ada@desk until resumed; 9 would be right")),
+        (FROZEN, None, Limit(4, Reason.FROZEN, "frozen by ada@desk until resumed")),
         (
             PINNED,
             None,
-            Limit(7, Reason.PINNED, "pinned at 7 by ada@desk until 2027-01-15 08:00:00 UTC; 9 would be right"),
+            Limit(7, Reason.PINNED, "pinned at 7 by ada@desk until 2027-01-15 08:00:00 UTC"),
         ),
         (
             replace(PINNED, until_s=None, workers=70),
             None,
-            Limit(50, Reason.PINNED, "pinned at 70 by ada@desk until resumed; 9 would be right"),
+            Limit(50, Reason.PINNED, "pinned at 70 by ada@desk until resumed"),
         ),
         (
             replace(PINNED, until_s=None, workers=0),
             2,
-            Limit(2, Reason.PINNED, "pinned at 0 by ada@desk until resumed; 9 would be right"),
+            Limit(2, Reason.PINNED, "pinned at 0 by ada@desk until resumed"),
         ),
     ],
 )

@@ -31,6 +31,10 @@ LONGEST = "a" * 75
         ("http://user:secret@127.0.0.1:4566/000000000000/mail", "mail", None, "000000000000"),
         ("http://localhost:9324/queue/mail", "mail", None, None),
         ("http://localhost:9324/mail", "mail", None, None),
+        ("http://localhost:65535/mail", "mail", None, None),
+        ("http://my_sqs.:00080/mail", "mail", None, None),
+        ("http://[::1]:9324/mail", "mail", None, None),
+        ("http://[fe80::1]/mail", "mail", None, None),
         ("http://sqs.example.org/mail", "mail", None, None),
     ],
 )
@@ -65,6 +69,28 @@ def test_url_arn_and_name_are_understood(queue: str, name: str, region: str | No
         "https://sqs.eu-west-1.amazonaws.com/111122223333/mail#x",
         "ftp://host/mail",
         "://host/mail",
+        *(
+            f"http://{host}/111122223333/mail"
+            for host in (
+                "host:65536",
+                "host:99999999",
+                "host:0",
+                "host:",
+                "host:http",
+                "host:\u0663",
+                "host:80:90",
+                ":80",
+                "-host|",
+                "h\u00f6st",
+                "host..org",
+                ".host",
+                "[::1",
+                "[host]",
+                "::1",
+                "a" * 64,
+                ".".join(["a" * 63] * 5),
+            )
+        ),
     ],
 )
 def test_what_is_no_queue_is_none(queue: str) -> None:

@@ -41,6 +41,14 @@ def test_one_denied_queue_of_two_leaves_a_lower_bound_and_says_which() -> None:
     assert signals.errors == ("bulk: the queue is denied",)
 
 
+@pytest.mark.parametrize("absence", Absence)
+def test_metrics_that_could_not_be_read_are_no_error_of_the_pool(absence: Absence) -> None:
+    unread = Reading(None, NOW_S, absence, "CloudWatch said no")
+    seen = replace(queue(3), age_s=unread, sent_per_s=unread, deleted_per_s=unread)
+    signals = read_signals(POOL, PoolState(), observe(seen))
+    assert (signals.counts, signals.age_s, signals.errors) == (Freshness.FRESH, None, ())
+
+
 def test_a_stale_metric_is_no_metric() -> None:
     old = queue(5, age_s=90, sent_per_s=2, deleted_per_s=2, at_s=NOW_S - METRIC_MAX_AGE_S)
     signals = read_signals(POOL, PoolState(), observe(old))

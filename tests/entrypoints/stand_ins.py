@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-Answer = tuple[int, dict[str, object]]
+Answer = tuple[int, dict[str, object] | bytes]
+"""Status, and the body as JSON or as it is."""
 
 LONGEST_S = 20
 
@@ -20,7 +21,7 @@ def endpoint(answer: Callable[[str], Answer]) -> Iterator[str]:
         def do_POST(self) -> None:
             self.rfile.read(int(self.headers.get("Content-Length", 0)))
             status, body = answer(self.headers.get("X-Amz-Target", "").rpartition(".")[2])
-            data = json.dumps(body).encode()
+            data = body if isinstance(body, bytes) else json.dumps(body).encode()
             self.send_response(status)
             self.send_header("Content-Type", "application/x-amz-json-1.0")
             self.send_header("Content-Length", str(len(data)))
@@ -64,12 +65,28 @@ class HeldQueue:
         if self._asked > 1:
             self.held.set()
             self.release.wait(LONGEST_S)
-        counts = {
-            "ApproximateNumberOfMessages": "200",
-            "ApproximateNumberOfMessagesNotVisible": "0",
-            "ApproximateNumberOfMessagesDelayed": "0",
-        }
-        return 200, {"Attributes": counts}
+        return 200, _counts(waiting=200)
+
+
+class AskedQueue:
+    """SQS with one empty queue; `asked_often` is set when its counts have been asked for `often` times."""
+
+    def __init__(self, often: int) -> None:
+        self.asked_often = threading.Event()
+        self._left = often
+
+    def __call__(self, operation: str) -> Answer:
+        if operation == "GetQueueUrl":
+            return 200, {"QueueUrl": "http://sqs.local/000000000000/orders"}
+        self._left -= 1
+        if self._left <= 0:
+            self.asked_often.set()
+        return 200, _counts(waiting=0)
+
+
+def _counts(waiting: int) -> dict[str, object]:
+    names = ("", "NotVisible", "Delayed")
+    return {"Attributes": {f"ApproximateNumberOfMessages{name}": "0" if name else str(waiting) for name in names}}
 
 
 @contextmanager

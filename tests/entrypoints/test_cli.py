@@ -2,6 +2,7 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -13,14 +14,16 @@ from typer.testing import CliRunner, Result
 from tests.controller.pool_rig import Rig, always
 from tidegate.config import Settings
 from tidegate.controller.metrics import MinuteMetrics
+from tidegate.controller.observe import queue_metrics
 from tidegate.controller.shadow import ShadowStore
+from tidegate.core.decide import decide as core_decide
 from tidegate.core.durations import parse_duration
 from tidegate.core.model import Override, OverrideKind, PoolState
 from tidegate.core.overrides import describe
 from tidegate.entrypoints import wiring
 from tidegate.entrypoints.cli import app
 from tidegate.entrypoints.wiring import Wired
-from tidegate.errors import Gone
+from tidegate.errors import Denied, Gone
 from tidegate.ports import Clock
 from tidegate.stores.file import FileStore
 from tidegate.worker.settings import PREFIX, WorkerSettings
@@ -45,7 +48,8 @@ def pools(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tupl
 
     def wire(settings: Settings, clock: Clock, *, dry_run: bool = False) -> Wired:
         ticks = [rig.tick(store=ShadowStore(rig.store)) if dry_run else rig.tick() for rig in (orders, mail)]
-        return Wired(tuple(ticks), MinuteMetrics(orders.metrics, []), clock, settings.tick_s)
+        wanted = [metric for rig in (orders, mail) for metric in queue_metrics(rig.name)]
+        return Wired(tuple(ticks), MinuteMetrics(orders.metrics, wanted), clock, settings.tick_s)
 
     monkeypatch.setattr(wiring, "wire", wire)
     return iter([(orders, mail)])
@@ -151,6 +155,32 @@ def test_once_with_a_fault_of_our_own_shows_its_traceback(pools: Iterator[tuple[
     assert "by nothing" in result.stderr
 
 
+def test_once_without_cloudwatch_warns_once_and_succeeds_as_every_pool_was_decided(
+    pools: Iterator[tuple[Rig, Rig]],
+) -> None:
+    orders, mail = next(pools)
+    orders.decide = mail.decide = core_decide
+    orders.metrics.error = denied = Denied("cloudwatch:GetMetricData", "AWS/SQS", "AccessDenied")
+
+    result = tidegate("once", "--json")
+
+    assert result.exit_code == 0
+    assert result.stderr == f"tidegate: warning: {denied}; deciding from counts and reports alone\n"
+    decisions = [json.loads(line)["decision"] for line in result.stdout.splitlines()]
+    assert [decision["errors"] for decision in decisions] == [[], []]
+
+
+def test_once_warns_of_leases_that_lapse(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    orders, _ = next(pools)
+    orders.lease_heartbeat_s = 30.0
+
+    result = tidegate("once")
+
+    assert result.exit_code == 0
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tidegate: warning: orders: pools.orders.lease_heartbeat = '30s': too long")
+
+
 def test_a_dry_run_sets_and_stores_nothing(pools: Iterator[tuple[Rig, Rig]]) -> None:
     orders, _ = next(pools)
 
@@ -181,6 +211,27 @@ def test_freeze_is_kept_with_who_and_until(settings_file: Path, store: FileStore
     assert override.until_s == override.since_s + 7200
     assert result.stdout == f"orders: {describe(override)}\n"
     assert override.who in result.stdout
+
+
+@pytest.mark.parametrize("failure", [KeyError("getpwuid(): uid not found: 54321"), OSError("No username set")])
+def test_who_has_a_number_only_is_named_by_it(
+    settings_file: Path, store: FileStore, monkeypatch: pytest.MonkeyPatch, failure: Exception
+) -> None:
+    def no_name(uid: int) -> None:
+        raise failure
+
+    for variable in ("LOGNAME", "USER", "LNAME", "USERNAME"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr("pwd.getpwuid", no_name)
+    monkeypatch.setattr("os.getuid", lambda: 54321)
+
+    frozen, pinned = tidegate("freeze", "orders"), tidegate("pin", "mail", "3")
+
+    assert (frozen.exit_code, pinned.exit_code) == (0, 0)
+    for pool in ("orders", "mail"):
+        override = store.load(pool).state.override
+        assert override is not None
+        assert override.who == f"uid54321@{socket.gethostname()}"
 
 
 def test_pin_and_resume(settings_file: Path, store: FileStore) -> None:
@@ -255,6 +306,21 @@ def test_status_says_who_holds_each_pool_and_what_was_asked_for(settings_file: P
     assert orders.startswith("orders: frozen by ann@")
     assert orders.endswith("until resumed; nothing asked for yet")
     assert mail == "mail: run by the controller; last asked for 3"
+
+
+def test_status_shows_every_pool_that_can_be_read_and_ends_with_2_for_those_that_can_not(
+    settings_file: Path, store: FileStore
+) -> None:
+    damaged = settings_file.parent / "state" / "orders.pool"
+    damaged.mkdir(parents=True)
+    (damaged / "state.json").write_text("[" * 100_000)
+
+    result = tidegate("status")
+
+    assert result.exit_code == 2
+    assert result.stdout == "mail: run by the controller; nothing asked for yet\n"
+    (line,) = result.stderr.splitlines()
+    assert line.startswith("tidegate: orders: state of pool orders can't be read: ")
 
 
 def test_status_makes_no_file_and_no_directory(settings_file: Path) -> None:
@@ -445,7 +511,7 @@ def test_work_on_a_handler_whose_module_fails_shows_nothing_of_what_its_error_sa
 
 
 def test_demo_says_which_extra_to_install_when_the_sandbox_is_not(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.startswith("tidegate.sandbox")]:
+    for name in [name for name in sys.modules if name.startswith(("tidegate.sandbox", "moto."))]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "moto", None)
 

@@ -20,6 +20,9 @@ def _shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (package / "jobs.py").write_text(
         "LIMIT = 3\ndef send_mail(message): return 'sent'\nclass Mail:\n    @staticmethod\n    def send(message): ...\n"
     )
+    (package / "lazy_work.py").write_text(
+        "def steps(message):\n    yield 1\nasync def async_steps(message):\n    yield 1\n"
+    )
     (package / "broken.py").write_text(f"X = 1\nraise ValueError('{SECRET}')")
     (package / "calls.py").write_text(f"import json\n\nSETTINGS = json.loads('{SECRET}')")
     (package / "user.py").write_text("import os\nfrom shop_under_test import broken")
@@ -48,6 +51,8 @@ def test_a_handler_is_found_in_the_working_directory(target: str) -> None:
         ("shop_under_test.nojobs:send_mail", "there is no module shop_under_test.nojobs"),
         ("shop_under_test.jobs:send_male", "has no send_male; it has send_mail, Mail"),
         ("shop_under_test.jobs:LIMIT", "LIMIT is int, which can't be called"),
+        ("shop_under_test.lazy_work:steps", "a generator function: calling it does nothing yet, and the message would"),
+        ("shop_under_test.lazy_work:async_steps", "; make it a function that does the work before it returns"),
         (
             "shop_under_test.broken:f",
             "importing shop_under_test.broken raised ValueError at shop_under_test.broken:2; ",

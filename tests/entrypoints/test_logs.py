@@ -145,6 +145,29 @@ def test_a_missed_tick_is_a_warning_that_counts() -> None:
     ]
 
 
+def test_a_failing_cloudwatch_is_one_warning_for_all_pools() -> None:
+    stream = io.StringIO()
+
+    LogSink(make_logger("info", stream)).metrics_failed(["denied in us-east-2", "no answer in eu-west-1"])
+
+    (line,) = json_lines(stream)
+    assert (line["event"], line["level"]) == ("metrics_failed", "warning")
+    assert line["troubles"] == ["denied in us-east-2", "no answer in eu-west-1"]
+
+
+def test_what_is_missing_before_the_first_tick_is_an_error_and_what_does_not_fit_a_warning() -> None:
+    stream = io.StringIO()
+    sink = LogSink(make_logger("info", stream))
+
+    sink.not_ready("orders: no such queue")
+    sink.doubtful("orders: leases lapse")
+
+    assert [(line["event"], line["level"], line["fault"]) for line in json_lines(stream)] == [
+        ("not_ready", "error", "orders: no such queue"),
+        ("doubtful", "warning", "orders: leases lapse"),
+    ]
+
+
 def test_a_level_keeps_everything_below_it_out() -> None:
     stream = io.StringIO()
     sink = LogSink(make_logger("error", stream))

@@ -3,6 +3,7 @@
 import json
 import logging
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -16,12 +17,14 @@ import boto3
 import pytest
 from moto.server import ThreadedMotoServer
 
-from tests.entrypoints.stand_ins import HeldQueue, denies, endpoint, nobody, silence
+from tests.entrypoints.stand_ins import AskedQueue, HeldQueue, denies, endpoint, nobody, silence
 
 pytestmark = pytest.mark.integration
 
+BASH = shutil.which("bash") or "/bin/bash"
 WAIT_S = 20
 UNREACHABLE_S = 5
+STOP_S = 2
 START_S = 5
 """Far more than a start takes (half a second here): the tests share the machine."""
 
@@ -222,6 +225,111 @@ def test_an_endpoint_that_does_not_answer_is_said_within_five_seconds(
         assert url in line
         assert line.endswith("; check the endpoint, the network and the Region")
     assert took_s < UNREACHABLE_S + START_S
+
+
+def test_a_stop_while_nothing_answers_ends_run_with_0_at_once(tmp_path: Path) -> None:
+    with silence() as url:
+        process = Place(tmp_path, url).start("run")
+        assert process.stdout
+        assert json.loads(process.stdout.readline())["event"] == "started"
+        begun_s = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        out, err = process.communicate(timeout=WAIT_S)
+        took_s = time.monotonic() - begun_s
+
+    assert (process.returncode, err) == (0, "")
+    assert [json.loads(line)["event"] for line in out.splitlines()] == ["stopped"]
+    assert took_s < STOP_S
+
+
+def test_hundreds_of_signals_end_run_with_0(place: Place) -> None:
+    process = place.start("run")
+    assert process.stdout
+    assert json.loads(process.stdout.readline())["event"] == "started"
+    deadline_s = time.monotonic() + WAIT_S
+    while process.poll() is None and time.monotonic() < deadline_s:
+        process.send_signal(signal.SIGTERM)
+        process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=WAIT_S)
+
+    assert (process.returncode, err) == (0, "")
+    assert json.loads(out.splitlines()[-1])["event"] == "stopped"
+
+
+@pytest.mark.parametrize("command", ["run", "once"])
+@pytest.mark.parametrize("answer", [b"<html>no such page</html>", b"null", b"{}", b"[]", b'{"Attributes": 5}'])
+def test_a_queue_that_answers_something_else_than_sqs_is_one_line_without_a_traceback(
+    place: Place, answer: bytes, command: str
+) -> None:
+    with endpoint(lambda _: (200, answer)) as url:
+        place.env["AWS_ENDPOINT_URL_SQS"] = url
+        code, _, (line,) = place.tidegate(command)
+
+    assert code == 2
+    assert line.startswith("tidegate: orders: ")
+
+
+@pytest.fixture
+def shell(place: Place) -> Callable[[str], subprocess.CompletedProcess[str]]:
+    """Runs `tidegate …` with the shell's redirections; the exit code is that of tidegate, whatever reads its output."""
+
+    def run(command: str) -> subprocess.CompletedProcess[str]:
+        line = f"set -o pipefail; {sys.executable} -m tidegate {command}"
+        return subprocess.run(
+            [BASH, "-c", line], cwd=place.directory, env=place.env, capture_output=True, text=True, timeout=WAIT_S
+        )
+
+    return run
+
+
+Shell = Callable[[str], subprocess.CompletedProcess[str]]
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["once", "validate", "schema", "--help", "status"])
+def test_a_stdout_that_is_full_is_one_line_and_exit_code_2(
+    place: Place, shell: Shell, command: str, unbuffered: str
+) -> None:
+    place.env["PYTHONUNBUFFERED"] = unbuffered
+
+    done = shell(f"{command} > /dev/full")
+
+    assert done.returncode == 2
+    assert done.stderr == "tidegate: can't write to stdout: No space left on device; make room or write elsewhere\n"
+
+
+@pytest.mark.parametrize("command", ["once", "validate", "schema", "--help", "status"])
+def test_a_reader_that_has_gone_ends_a_command_quietly(shell: Shell, command: str) -> None:
+    done = shell(f"{command} | true")
+
+    assert done.returncode in (0, 1), "0 when all was written before the reader went"
+    assert done.stderr == ""
+
+
+@pytest.mark.parametrize("closed", [">&-", "2>&-", ">&- 2>&-"])
+@pytest.mark.parametrize("command", ["once", "validate", "schema", "--help", "status"])
+def test_streams_that_are_closed_are_no_failure(shell: Shell, command: str, closed: str) -> None:
+    done = shell(f"{command} {closed}")
+
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("redirected", ["> /dev/full", "> >(read)", ">&-", "2>&-", ">&- 2>&-", "2> /dev/full"])
+def test_run_goes_on_ticking_whatever_becomes_of_its_output_and_ends_with_0(place: Place, redirected: str) -> None:
+    """`> >(read)` is a reader that goes after the first line."""
+    place.file.write_text(SETTINGS.replace("region =", 'tick = "100ms"\nregion ='))
+    queue = AskedQueue(20)
+    with endpoint(queue) as url:
+        place.env["AWS_ENDPOINT_URL_SQS"] = url
+        line = f"exec {sys.executable} -m tidegate run {redirected}"
+        process = subprocess.Popen([BASH, "-c", line], cwd=place.directory, env=place.env, stdout=subprocess.DEVNULL)
+        try:
+            assert queue.asked_often.wait(WAIT_S), "it no longer ticks"
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(WAIT_S) == 0
+        finally:
+            process.kill()
+            process.wait(WAIT_S)
 
 
 def test_denied_access_is_one_line_for_each_permission_that_names_it(tmp_path: Path) -> None:

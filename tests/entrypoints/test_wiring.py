@@ -1,13 +1,15 @@
 """Settings become adapters; nothing is asked of AWS while that happens."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.aws.moto_cloud import make_service, moto_clients
-from tidegate.aws.clients import AwsClients
+from tidegate.aws.clients import CONFIG, AwsClients
 from tidegate.aws.dynamodb import create_table
 from tidegate.config import Settings, load
+from tidegate.controller.controller import MOST_THREADS
 from tidegate.controller.observe import queue_metrics
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.model import PoolState
@@ -45,6 +47,21 @@ def test_each_pool_gets_its_queues_and_its_capacity(settings: Settings) -> None:
         ("mail", ("mail", "letters"), "asg:mail-workers"),
     ]
     assert wired.tick_s == 10
+
+
+def test_every_thread_of_the_controller_finds_a_connection() -> None:
+    connections: Any = CONFIG  # botocore sets its attributes dynamically
+
+    assert connections.max_pool_connections >= MOST_THREADS
+
+
+def test_how_often_leases_are_extended_is_handed_on_to_be_checked(settings_file: Path) -> None:
+    text = settings_file.read_text()
+    settings_file.write_text(text.replace('"30s"', '"30s"\nlease_heartbeat = "20s"'))
+
+    orders, mail = wire(load(settings_file, {}).settings, FakeClock()).pools
+
+    assert (orders.sources.lease_heartbeat_s, mail.sources.lease_heartbeat_s) == (20.0, None)
 
 
 def test_a_pools_settings_are_asked_for_at_the_time_of_each_decision(settings: Settings) -> None:

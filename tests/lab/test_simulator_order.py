@@ -71,6 +71,15 @@ def test_within_a_shard_messages_keep_their_order_and_between_shards_they_do_not
     assert order != sorted(order)
 
 
+def test_shards_that_hold_messages_are_read_at_random_each_as_often_as_any() -> None:
+    made = scenario([0.0] * 16_000, 1.0, order="sharded", shards=8)
+    queue = SimulatedQueue(made, frozenset(), seed=1)
+    queue.open([0])
+    queue.run_until(4_000.0)
+    reads = Counter(queue._shard_of[message] for message in queue.take_runs().messages)
+    assert [reads[shard] for shard in range(8)] == pytest.approx([500] * 8, abs=90)
+
+
 def test_the_slot_that_idled_for_longest_takes_the_next_message() -> None:
     runs = serve(scenario([0, 1, 2, 10, 11, 12], [5, 3, 1, 1, 1, 1]), slots=3)
     assert runs.slots.tolist() == [0, 1, 2, 2, 1, 0]

@@ -149,7 +149,15 @@ def test_silent_windows_are_passed_over() -> None:
     mostly_silent = [Bin(60.0 * n, 60.0 * n + 60, 600 if n % 1000 < 100 else 0) for n in range(10_000)]
     for seed in range(5):
         made = make(mostly_silent, 5, seed=seed, max_length_s=6_000)
-        assert made.load_slots > 5 / 5
+        assert made.length_s == 6_000
+        assert 5 / 5 < made.load_slots < 5 * 2.2
+
+
+def test_where_all_windows_but_one_are_silent_that_one_is_found() -> None:
+    lonely = [Bin(60.0 * n, 60.0 * n + 60, 300_000 if n == 77_777 else 0) for n in range(100_000)]
+    made = make(lonely, 5, max_length_s=3_000, min_length_s=60, max_messages=50_000)
+    assert len(made.arrivals_s) == pytest.approx(50_000, rel=0.02)
+    assert np.ptp(made.arrivals_s) < 60
 
 
 def test_a_trace_without_messages_is_refused() -> None:

@@ -166,6 +166,27 @@ def test_a_damaged_file_is_refused_by_name_for_reading(tmp_path: Path, store: Fi
         store.load("mail")
 
 
+@pytest.mark.parametrize("depth", [5, *range(850, 1050, 3), 100_000])
+async def test_what_is_nested_too_deep_is_refused_like_all_that_is_damaged(
+    tmp_path: Path, store: FileStore, depth: int
+) -> None:
+    """Some depths can be read and not handed on."""
+    nested = "[" * depth + "]" * depth
+    await store.put("mail", report("i-1"), 1000.0)
+    (tmp_path / "mail.pool" / "state.json").write_text(
+        f'{{"version": 1, "state": {{"schema": 1, "desired": {nested}}}}}'
+    )
+    (tmp_path / "mail.pool" / "workers" / "i-1.json").write_text(
+        f'{{"expires_at_s": 1e9, "report": {{"slots": {nested}}}}}'
+    )
+
+    with pytest.raises(StateUnreadable, match="state of pool mail can't be read"):
+        store.load("mail")
+    with pytest.raises(StateUnreadable, match=r"report i-1\.json in pool mail"):
+        store.workers("mail", 0.0)
+    await store.put("mail", report("i-2"), 1000.0)
+
+
 def test_a_file_that_is_not_json_is_not_written_over(tmp_path: Path, store: FileStore) -> None:
     store.save("mail", PoolState(), 0)
     (tmp_path / "mail.pool" / "state.json").write_text("{")

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 import pytest
 
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
+from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Message
-from tidegate.worker.run_handler import AsyncHandler, HandlerRunner, LoopRunner
+from tidegate.worker.run_handler import HandlerRunner, LoopRunner
 from tidegate.worker.service import Plan, WorkerService
 
 PLAN = Plan(
@@ -80,13 +81,14 @@ async def working(
     random: Callable[[], float] = lambda: 0.5,
     sink: RecordedHeartbeats | None = None,
     runner: HandlerRunner | None = None,
+    clock: Callable[[], float] | None = None,
 ) -> AsyncIterator[Bench]:
     """The worker runs inside the block and is told to stop at its end, if it has not been by then."""
     loop = asyncio.get_running_loop()
     queue = queue or FakeWorkQueue()
     sink = sink or RecordedHeartbeats()
     runner = runner or LoopRunner(handler, loop)
-    service = WorkerService(plan, queue, sink, runner, clock=loop.time, wall=loop.time, random=random)
+    service = WorkerService(plan, queue, sink, runner, clock=clock or loop.time, wall=loop.time, random=random)
     serving = asyncio.create_task(service.serve())
     bench = Bench(queue, sink, service, serving)
     try:

@@ -30,14 +30,14 @@ def test_looking_is_frequent_enough_for_every_lease(visibility_s: int) -> None:
 
 def test_a_lease_is_extended_in_its_second_half_only() -> None:
     book = LeaseBook(30)
-    book.take("r1", now_s=100.0)
+    book.take("r1", handed_out_s=100.0)
     assert timeouts(book, 114.9) == []
     assert timeouts(book, 115.0) == [30]
 
 
 def test_an_extension_counts_from_before_it_was_sent_and_only_once_confirmed() -> None:
     book = LeaseBook(30)
-    key = book.take("r1", now_s=100.0)
+    key = book.take("r1", handed_out_s=100.0)
     (change,) = book.changes_due(115.0)
     assert timeouts(book, 116.0) == [30]
     book.changed(change, sent_at_s=115.0)
@@ -50,7 +50,7 @@ def test_an_extension_counts_from_before_it_was_sent_and_only_once_confirmed() -
 def test_elapsed_time_is_not_added_on_top() -> None:
     """The mistake of bbc/sqs-consumer #270: a timeout is counted from the call, whatever has passed before."""
     book = LeaseBook(30)
-    book.take("r1", now_s=0.0)
+    book.take("r1", handed_out_s=0.0)
     for at_s in (15.0, 30.0, 45.0, 60.0):
         (change,) = book.changes_due(at_s)
         assert change.timeout_s == 30
@@ -63,7 +63,7 @@ def test_near_twelve_hours_the_extension_is_what_is_left_and_then_there_is_none(
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
     """
     book = LeaseBook(600)
-    book.take("r1", now_s=0.0)
+    book.take("r1", handed_out_s=0.0)
     at_s, asked = 0.0, []
     while at_s < LONGEST_LEASE_S:
         for change in book.changes_due(at_s):
@@ -76,13 +76,13 @@ def test_near_twelve_hours_the_extension_is_what_is_left_and_then_there_is_none(
 
 def test_a_lease_of_twelve_hours_is_never_extended() -> None:
     book = LeaseBook(LONGEST_LEASE_S)
-    book.take("r1", now_s=0.0)
+    book.take("r1", handed_out_s=0.0)
     assert timeouts(book, LONGEST_LEASE_S - 1.0) == []
 
 
 def test_a_retry_backoff_never_reaches_past_twelve_hours() -> None:
     book = LeaseBook(30)
-    key = book.take("r1", now_s=0.0)
+    key = book.take("r1", handed_out_s=0.0)
     (change,) = book.changes_due(15.0)
     book.changed(Change(key, "r1", 30, returns=False), LONGEST_LEASE_S - 40.0)
     book.give_back(key, visible_after_s=3600)
@@ -93,7 +93,7 @@ def test_a_retry_backoff_never_reaches_past_twelve_hours() -> None:
 def test_an_extension_confirmed_after_the_message_was_given_back_does_not_settle_the_return() -> None:
     """The mistake of novu #12437: the heartbeat's late tick overwrites the retry's backoff."""
     book = LeaseBook(30)
-    key = book.take("r1", now_s=0.0)
+    key = book.take("r1", handed_out_s=0.0)
     (extension,) = book.changes_due(15.0)
     book.give_back(key, visible_after_s=30)
     book.changed(extension, 15.0)
@@ -119,6 +119,44 @@ def test_a_lease_whose_delete_is_under_way_is_not_lost_but_the_delete_is_late() 
     book.start_delete(key)
     assert book.lapsed(31.0) == []
     assert book.deleted(key, 31.0) is False
+
+
+@pytest.mark.parametrize(
+    ("visibility_s", "left_s", "within_s"),
+    [(4, 4, 1.0), (4, 1, 0.5), (4, 0.1, 0.2), (30, 30, 5.0), (30, 6, 3.0), (1, 1, 0.25)],
+)
+def test_an_answer_to_a_delete_is_waited_for_as_long_as_the_lease_can_bear(
+    visibility_s: int, left_s: float, within_s: float
+) -> None:
+    book = LeaseBook(visibility_s)
+    key = book.take("r1", 100.0)
+    book.start_delete(key)
+    assert book.time_to_delete_s(key, 100.0 + visibility_s - left_s) == pytest.approx(within_s)
+
+
+def test_a_delete_of_a_lease_that_is_over_is_waited_for_like_any_call() -> None:
+    book = LeaseBook(4)
+    key = book.take("r1", 100.0)
+    book.end(key)
+    assert book.time_to_delete_s(key, 101.0) == book.call_s == 1.0
+
+
+def test_a_lease_that_ends_after_a_delete_was_sent_is_lost_by_nobody() -> None:
+    """A delete without an answer may have been what ended the lease, and no handler is at work any longer."""
+    book = LeaseBook(30)
+    first, second = book.take("r1", 0.0), book.take("r2", 0.0)
+    for key in (first, second):
+        book.start_delete(key)
+        assert book.delete_failed(key, 5.0)
+    assert not book.end(first)
+    assert book.lapsed(31.0) == []
+    assert not book.deleted(second, 31.0)
+
+
+def test_what_was_handed_out_a_lease_ago_is_too_late_to_be_started() -> None:
+    book = LeaseBook(30)
+    assert not book.too_late(100.0, now_s=127.9)
+    assert book.too_late(100.0, now_s=128.0), "two looks of the keeper are needed to extend it"
 
 
 def test_a_failed_delete_keeps_the_lease_alive_for_another_try_while_it_runs() -> None:

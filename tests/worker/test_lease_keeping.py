@@ -1,6 +1,7 @@
 """Leases in a running worker: kept while a handler works, in batches, and what happens when one is lost."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -137,15 +138,78 @@ async def test_a_handler_that_returns_after_its_lease_was_lost_is_no_success_and
         assert (total.completions, total.failures, total.leases_lost, total.uncertain_deletes) == (0, 1, 1, 1)
 
 
-async def test_a_delete_later_than_the_lease_is_uncertain() -> None:
+async def test_a_delete_later_than_the_lease_is_uncertain_and_no_handler_has_lost_anything() -> None:
+    """Neither the delete nor the extension of the lease gets an answer for longer than the lease of 10 s."""
     work = Work(takes_s=1.0)
-    async with working(work, FakeWorkQueue(visibility_s=10, latency_s=30.0), replace(PLAN, slots=1)) as bench:
+    async with working(work, FakeWorkQueue(visibility_s=10), replace(PLAN, slots=1)) as bench:
         bench.queue.send()
-        await until(lambda: bench.queue.of("delete"))
+        await until(lambda: work.started)
+        bench.queue.latency_s = 1000.0
+        await asyncio.sleep(14)
         bench.queue.latency_s = 0.0
-        await until(lambda: len(bench.queue.of("delete")) == 2)
+        await until(lambda: bench.queue.deleted)
         await bench.stop()
-        assert bench.sink.reports[-1].total.uncertain_deletes == 1
+        total = bench.sink.reports[-1].total
+        assert (total.completions, total.uncertain_deletes, total.leases_lost) == (2, 1, 0)
+
+
+@pytest.mark.parametrize("visibility_s", [2, 4, 30])
+@pytest.mark.parametrize("carried_out", [False, True], ids=["lost on the way", "its answer is lost"])
+async def test_a_delete_that_hangs_is_given_up_while_its_lease_can_be_kept_and_the_message_runs_once(
+    visibility_s: int, carried_out: bool
+) -> None:
+    class Hangs(FakeWorkQueue):
+        left = 5
+
+        async def delete(self, receipt_handles: Sequence[str]) -> list[EntryFailure]:
+            if not self.left:
+                return await super().delete(receipt_handles)
+            self.left -= 1
+            if carried_out:
+                await super().delete(receipt_handles)
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    work = Work(takes_s=1.0)
+    async with working(work, Hangs(visibility_s=visibility_s), random=lambda: 0.999) as bench:
+        sent = bench.queue.send()
+        await until(lambda: bench.queue.deleted == [sent])
+        await asyncio.sleep(100)
+        await bench.stop()
+        assert work.started == [sent]
+        total = bench.sink.reports[-1].total
+        assert (total.completions, total.leases_lost) == (1, 0)
+        if not carried_out:
+            assert total.uncertain_deletes == 0
+
+
+async def test_a_lease_is_extended_at_once_when_its_delete_has_failed_late() -> None:
+    """Not at the keeper's next look, up to a second later: the delete has used up what there was to spare."""
+
+    class HangsOnce(FakeWorkQueue):
+        async def delete(self, receipt_handles: Sequence[str]) -> list[EntryFailure]:
+            if not self.of("delete"):
+                await super().delete([])
+                await asyncio.Event().wait()
+            return await super().delete(receipt_handles)
+
+    work = Work(takes_s=14.3)
+    async with working(work, HangsOnce(visibility_s=30)) as bench:
+        sent = bench.queue.send()
+        await until(lambda: bench.queue.deleted == [sent])
+        (extended,) = bench.queue.of("change")
+        assert extended.at_s == pytest.approx(14.3 + 0.05 + 5.0, abs=0.02)
+
+
+async def test_a_lease_is_asked_for_with_each_receive_so_that_the_queues_own_may_change() -> None:
+    """Lowered by SetQueueAttributes, the queue's own would lapse long before the book thinks of extending it."""
+    work = Work(takes_s=100.0)
+    async with working(work, FakeWorkQueue(visibility_s=60), replace(PLAN, slots=3, grace_s=200)) as bench:
+        await until(lambda: bench.queue.calls)
+        bench.queue.visibility_s = 2
+        sent = bench.queue.send()
+        await until(lambda: work.finished)
+        assert work.started == [sent]
 
 
 @pytest.mark.parametrize(

@@ -188,14 +188,56 @@ def test_a_worker_that_cannot_start_says_why_in_one_line_and_exits_2(
     assert "Traceback" not in errors
 
 
-def test_an_endpoint_that_is_not_there_is_said_with_exit_code_2(queue: Queue, start: Start) -> None:
+def test_an_endpoint_that_is_not_there_yet_is_said_at_once_and_a_stop_meanwhile_is_no_error(
+    queue: Queue, start: Start
+) -> None:
     queue.server.stop()
     worker = start("quick")
+    assert worker.stderr is not None
+    said = worker.stderr.readline()
+    assert "the queue can't be reached yet" in said
+    assert "sqs:GetQueueAttributes" in said
+    assert "got no answer" in said
+    worker.send_signal(signal.SIGTERM)
     _, errors = worker.communicate(timeout=20)
-    assert worker.returncode == 2
-    assert "sqs:GetQueueAttributes" in errors
-    assert "got no answer" in errors
+    assert worker.returncode == 0
     assert "Traceback" not in errors
+
+
+def test_a_copy_that_came_while_the_process_was_stopped_is_not_run_beside_the_one_that_another_worker_got(
+    queue: Queue, start: Start
+) -> None:
+    """The lease is 2 s. The stopped worker's poll is answered, and the answer waits in its socket until SIGCONT."""
+    stopped = start("quick", poll_wait="20")
+    queue.send("zero")
+    assert line(stopped) == "done zero"
+    stop_in_a_poll(stopped, queue)
+    other = start("quick")
+    assert line(other) == "done one"
+    other.send_signal(signal.SIGTERM)
+    assert other.wait() == 0
+    stopped.send_signal(signal.SIGCONT)
+    queue.send("two")
+    assert line(stopped) == "done two"
+    stopped.send_signal(signal.SIGTERM)
+    queue.send("three")  # ends the poll, if another is under way
+    assert stopped.wait() == 0
+
+
+def stop_in_a_poll(worker: "subprocess.Popen[str]", queue: Queue) -> None:
+    """The worker stands still, and "one" was handed to its poll."""
+    for _ in range(5):
+        while queue.counts() != (0, 0):  # what is done is deleted, by which time the next poll has been sent
+            with pytest.raises(subprocess.TimeoutExpired):
+                worker.wait(timeout=0.1)
+        worker.send_signal(signal.SIGSTOP)
+        os.waitpid(worker.pid, os.WUNTRACED)
+        queue.send("one")
+        if queue.counts() == (0, 1):
+            return
+        worker.send_signal(signal.SIGCONT)  # it was between two polls
+        assert line(worker) == "done one"
+    raise AssertionError("it never was in a poll")
 
 
 def test_a_workers_log_tells_its_start_and_its_leave_and_never_a_body(queue: Queue, start: Start) -> None:

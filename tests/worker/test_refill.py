@@ -8,6 +8,7 @@ import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled, Unreachable
+from tidegate.ports import Received
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.message import Message
 
@@ -108,30 +109,18 @@ async def test_a_worker_whose_first_poll_is_refused_says_so_and_ends(work: Work,
             await bench.serving
 
 
-@pytest.mark.parametrize("kind", [Denied, Gone, Invalid, Unreachable])
-async def test_a_worker_that_cannot_read_its_queue_ends_before_it_polls(work: Work, kind: type[CloudError]) -> None:
-    queue = FakeWorkQueue()
-    queue.fail("attributes", refusal(kind))
-    async with working(work, queue) as bench:
-        with pytest.raises(kind):
-            await bench.serving
-        assert queue.calls == []
+async def test_an_empty_answer_that_comes_too_soon_is_not_asked_for_again_at_once(work: Work) -> None:
+    """Something that answers "none" without waiting would be asked hundreds of times a second."""
 
+    class Hasty(FakeWorkQueue):
+        async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
+            return await super().receive(limit, 0, visibility_s)
 
-async def test_throttling_at_the_start_passes_by_itself(work: Work) -> None:
-    queue = FakeWorkQueue()
-    queue.fail("attributes", refusal(Throttled), refusal(Throttled))
-    async with working(work, queue):
-        sent = queue.send()
-        await until(lambda: work.finished == [sent])
-
-
-async def test_with_a_lease_of_its_own_an_unreachable_endpoint_is_noticed_at_the_first_poll(work: Work) -> None:
-    queue = FakeWorkQueue()
-    queue.fail("receive", refusal(Unreachable))
-    async with working(work, queue, replace(PLAN, visibility_timeout_s=30)) as bench:
-        with pytest.raises(Unreachable):
-            await bench.serving
+    async with working(work, Hasty()) as bench:
+        await asyncio.sleep(60)
+        assert len(bench.queue.of("receive")) == pytest.approx(60, abs=2)
+        sent = bench.queue.send()
+        await until(lambda: work.finished == [sent], within_s=3)
 
 
 async def test_a_stop_ends_the_wait_after_a_failed_poll(work: Work) -> None:

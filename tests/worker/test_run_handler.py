@@ -1,7 +1,6 @@
 """Where handlers run: threads for sync ones, a loop for async ones, and how either ends."""
 
 import asyncio
-import functools
 import threading
 from collections.abc import Iterator
 
@@ -9,7 +8,7 @@ import pytest
 
 from tidegate.ports import Received
 from tidegate.worker.message import Message, message_from
-from tidegate.worker.run_handler import LoopRunner, LoopThread, ThreadRunner, is_async
+from tidegate.worker.run_handler import LoopRunner, LoopThread, ThreadRunner
 
 
 def message(id_: str = "m1") -> Message:
@@ -27,16 +26,7 @@ def handler_loop() -> Iterator[LoopThread]:
 async def plain(message: Message) -> None: ...
 
 
-class Callable:
-    async def __call__(self, message: Message) -> None: ...
-
-
 def sync(message: Message) -> None: ...
-
-
-def test_async_handlers_are_told_from_sync_ones() -> None:
-    assert [is_async(each) for each in (plain, Callable(), functools.partial(plain))] == [True] * 3
-    assert [is_async(each) for each in (sync, functools.partial(sync), lambda _: None)] == [False] * 3
 
 
 async def test_sync_handlers_run_at_once_on_as_many_threads_as_slots_and_reuse_them() -> None:
@@ -94,12 +84,19 @@ async def test_a_sync_handler_is_told_by_the_messages_flag() -> None:
     runner.close()
 
 
-async def test_a_sync_handler_that_returns_a_coroutine_has_failed_and_nothing_is_taken_for_done() -> None:
+async def test_a_sync_handler_that_returns_work_still_to_be_done_has_failed_and_nothing_is_taken_for_done() -> None:
     runner = ThreadRunner(lambda given: plain(given), slots=1)
     error = await runner.start(message()).outcome()
     assert isinstance(error, TypeError)
     assert "make it async def" in str(error)
     runner.close()
+
+
+async def test_an_async_handler_that_returns_work_still_to_be_done_has_failed_too(handler_loop: LoopThread) -> None:
+    async def forgets_to_await(given: Message) -> object:
+        return plain(given)
+
+    assert isinstance(await LoopRunner(forgets_to_await, handler_loop.loop).start(message()).outcome(), TypeError)
 
 
 async def test_an_async_handler_runs_on_its_own_loop_in_another_thread(handler_loop: LoopThread) -> None:
@@ -149,6 +146,26 @@ async def test_whatever_an_async_handler_raises_is_its_outcome_and_the_loop_live
     runner = LoopRunner(handler, handler_loop.loop)
     assert await runner.start(message("bad")).outcome() is raised
     assert await runner.start(message("good")).outcome() is None
+
+
+class Closing(asyncio.SelectorEventLoop):
+    """Looks open to whoever asks just before it closes."""
+
+    closing = False
+
+    def is_closed(self) -> bool:
+        return super().is_closed() and not self.closing
+
+
+def test_telling_a_handler_whose_loop_closes_in_that_moment_raises_nothing() -> None:
+    """An error there would keep the messages after it from being released."""
+    loop, given = Closing(), message()
+    run = LoopRunner(plain, loop).start(given)
+    loop.closing = True
+    loop.close()
+    run.interrupt()
+    loop.closing = False
+    assert given.lease_lost.is_set()
 
 
 def test_stopping_the_loop_cancels_what_still_runs_there() -> None:

@@ -94,21 +94,21 @@ class AutoScalingGroup:
             raise Invalid(_SET, self.name, f"{desired} workers are below the group's MinSize of {low}", fix)
 
     def _capacity(self) -> Capacity:
-        group = self._describe()
-        states = [instance["LifecycleState"] for instance in group.get("Instances", [])]
-        return Capacity(
-            target=self.name,
-            taken_at_s=self._now(),
-            desired=group["DesiredCapacity"],
-            running=states.count("InService"),
-            pending=sum(state.startswith("Pending") for state in states),
-            min_workers=group["MinSize"],
-            max_workers=group["MaxSize"],
-        )
+        with calling(_DESCRIBE, self.name):
+            group = self._describe()
+            states = [instance["LifecycleState"] for instance in group.get("Instances", [])]
+            return Capacity(
+                target=self.name,
+                taken_at_s=self._now(),
+                desired=group["DesiredCapacity"],
+                running=states.count("InService"),
+                pending=sum(state.startswith("Pending") for state in states),
+                min_workers=group["MinSize"],
+                max_workers=group["MaxSize"],
+            )
 
     def _describe(self) -> "AutoScalingGroupTypeDef":
-        with calling(_DESCRIBE, self.name):
-            groups = self._client.describe_auto_scaling_groups(AutoScalingGroupNames=[self._group])
+        groups = self._client.describe_auto_scaling_groups(AutoScalingGroupNames=[self._group])
         if not groups["AutoScalingGroups"]:
             raise Gone(_DESCRIBE, self.name, "no group of this name", "check the group's name, Region and account")
         group = groups["AutoScalingGroups"][0]
@@ -123,7 +123,7 @@ class AutoScalingGroup:
         """
         with calling("autoscaling:DescribeInstanceRefreshes", self.name):
             answer = self._client.describe_instance_refreshes(AutoScalingGroupName=self._group, MaxRecords=1)
-        return any(refresh.get("Status") in _REPLACING for refresh in answer["InstanceRefreshes"])
+            return any(refresh.get("Status") in _REPLACING for refresh in answer["InstanceRefreshes"])
 
 
 def _is_busy(error: BaseException) -> bool:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from botocore.config import Config
 
-from tidegate.aws.errors import calling
+from tidegate.aws.connecting import believing_json_only, call_settings, making_client
 from tidegate.aws.region import default_region
-from tidegate.errors import Invalid
 
 if TYPE_CHECKING:
     from types_boto3_autoscaling import AutoScalingClient
@@ -29,22 +28,17 @@ ANSWER_LIMIT_S: Final = 5.0
 _LONGEST_BACKOFF_S: Final = 1.0
 """Standard mode waits up to 1 s before its first retry (botocore.retries.standard.ExponentialBackoff)."""
 
-
-def _config(read_s: float, attempts: int) -> Config:
-    return Config(
-        connect_timeout=1.0,
-        read_timeout=read_s,
-        retries={"mode": "standard", "total_max_attempts": attempts},
-        tcp_keepalive=True,
-        max_pool_connections=20,
-        user_agent_extra="tidegate",
-    )
+_CONNECTIONS: Final = 200
+"""One for each of the controller's threads (`controller.MOST_THREADS`), opened only as they are needed: with fewer,
+those beyond would be thrown away after each call, with a warning."""
 
 
-CONFIG: Final = _config(read_s=1.8, attempts=2)
+_CONNECT_S: Final = 1.0
+
+CONFIG: Final = Config(**call_settings(_CONNECT_S, read_s=1.8, attempts=2, connections=_CONNECTIONS))
 """Small calls, each answered in a fraction of a second: two short attempts are better than a long one."""
 
-METRICS_CONFIG: Final = _config(read_s=4.5, attempts=1)
+METRICS_CONFIG: Final = Config(**call_settings(_CONNECT_S, read_s=4.5, attempts=1, connections=1))
 """GetMetricData of 500 series may take seconds; it is asked once a minute, so the next minute is its retry."""
 
 
@@ -109,16 +103,10 @@ class AwsClients:
             return self._clients[key]
 
     def _make(self, service: str, region: str | None, config: Config) -> Any:
-        with calling(f"{service}:client", region or "the default Region"):
-            try:
-                self._session = self._session or boto3.Session()
-                # The stubs have one overload per service name; here the name is a variable.
-                make: Any = self._session.client
-                return make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
-            except ValueError as error:
-                raise Invalid(
-                    f"{service}:client",
-                    region or "the default Region",
-                    str(error),
-                    "write the Region as eu-west-1 and endpoints (AWS_ENDPOINT_URL) as http://host:port",
-                ) from error
+        with making_client(service, region):
+            self._session = self._session or boto3.Session()
+            # The stubs have one overload per service name; here the name is a variable.
+            make: Any = self._session.client
+            return believing_json_only(
+                make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
+            )

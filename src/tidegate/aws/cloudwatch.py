@@ -74,8 +74,10 @@ class CloudWatchMetrics:
 
     def _read(self, region: str | None, batch: Sequence[Metric], now_s: float) -> dict[Metric, Reading]:
         series = [_Series() for _ in batch]
-        for result in self._results(region, [_query(i, metric) for i, metric in enumerate(batch)], now_s):
-            _take_in(series[int(result["Id"][1:])], result)
+        queries = [_query(i, metric) for i, metric in enumerate(batch)]
+        with calling("cloudwatch:GetMetricData", f"AWS/SQS in {region or 'the default Region'}"):
+            for result in self._results(region, queries, now_s):
+                _take_in(series[int(result["Id"][1:])], result)
         return {metric: _reading(one, now_s) for metric, one in zip(batch, series, strict=True)}
 
     def _results(
@@ -83,15 +85,14 @@ class CloudWatchMetrics:
     ) -> "Iterator[MetricDataResultTypeDef]":
         end_s = now_s // _MINUTE_S * _MINUTE_S
         client = self._client_in(region)
-        with calling("cloudwatch:GetMetricData", f"AWS/SQS in {region or 'the default Region'}"):
-            pages = client.get_paginator("get_metric_data").paginate(
-                MetricDataQueries=queries,
-                StartTime=datetime.fromtimestamp(end_s - LOOK_BACK_S, UTC),
-                EndTime=datetime.fromtimestamp(end_s, UTC),
-                ScanBy="TimestampDescending",
-            )
-            for page in pages:
-                yield from page["MetricDataResults"]
+        pages = client.get_paginator("get_metric_data").paginate(
+            MetricDataQueries=queries,
+            StartTime=datetime.fromtimestamp(end_s - LOOK_BACK_S, UTC),
+            EndTime=datetime.fromtimestamp(end_s, UTC),
+            ScanBy="TimestampDescending",
+        )
+        for page in pages:
+            yield from page["MetricDataResults"]
 
 
 def _batches(metrics: Sequence[Metric]) -> Iterator[tuple[str | None, list[Metric]]]:

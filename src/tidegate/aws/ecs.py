@@ -37,15 +37,16 @@ class EcsService:
 
     def read(self) -> Capacity:
         """Raises Gone when cluster or service does not exist or is being deleted; Denied, Throttled, Unreachable."""
-        service = self._describe()
-        return Capacity(
-            target=self.name,
-            taken_at_s=self._now(),
-            desired=service["desiredCount"],
-            running=service["runningCount"],
-            pending=service["pendingCount"],
-            deploying=_is_deploying(service),
-        )
+        with calling(_DESCRIBE, self.name):
+            service = self._describe()
+            return Capacity(
+                target=self.name,
+                taken_at_s=self._now(),
+                desired=service["desiredCount"],
+                running=service["runningCount"],
+                pending=service["pendingCount"],
+                deploying=_is_deploying(service),
+            )
 
     def set_desired(self, desired: int, seen: Capacity) -> bool:
         """As `ports.CapacityTarget.set_desired`."""
@@ -56,8 +57,7 @@ class EcsService:
         return True
 
     def _describe(self) -> "ServiceTypeDef":
-        with calling(_DESCRIBE, self.name):
-            answer = self._client.describe_services(cluster=self._cluster, services=[self._service])
+        answer = self._client.describe_services(cluster=self._cluster, services=[self._service])
         if not answer["services"]:
             reasons = [failure.get("reason", "") for failure in answer["failures"]]
             raise Gone(_DESCRIBE, self.name, ", ".join(reasons) or "MISSING")

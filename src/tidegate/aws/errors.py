@@ -14,10 +14,15 @@ from botocore.parsers import ResponseParserError
 
 from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled, Unreachable
 
-__all__ = ["AWS_ERRORS", "calling", "error_code", "wrap"]
+__all__ = ["AWS_ERRORS", "calling", "error_code", "wrap", "wrapping"]
 
 AWS_ERRORS: Final = (boto.ClientError, boto.BotoCoreError, ResponseParserError)
 """What boto3 and aiobotocore raise for a call: a refusal, a failure to call at all, an answer that is not AWS's."""
+
+_UNREADABLE: Final = (LookupError, AttributeError, TypeError, ValueError)
+"""What the reading of an answer raises, botocore's or ours, that is not what AWS answers (`null`, a page of HTML)."""
+
+_NOT_AWS: Final = "check the endpoint URL: whatever answered there does not speak AWS's API"
 
 _DETAIL_LIMIT: Final = 300
 
@@ -98,7 +103,7 @@ _LOCAL: Final[tuple[tuple[tuple[type[BaseException], ...], type[CloudError], str
     ),
     ((boto.ProxyConnectionError,), Unreachable, "check HTTPS_PROXY and NO_PROXY"),
     ((boto.ConnectionError, boto.HTTPClientError, boto.IncompleteReadError), Unreachable, ""),
-    ((ResponseParserError,), Unreachable, "check the endpoint URL: whatever answered there does not speak AWS's API"),
+    ((ResponseParserError,), Unreachable, _NOT_AWS),
     (
         (boto.NoCredentialsError, boto.PartialCredentialsError, boto.ProfileNotFound),
         Denied,
@@ -126,10 +131,23 @@ _LOCAL: Final[tuple[tuple[tuple[type[BaseException], ...], type[CloudError], str
 
 @contextmanager
 def calling(operation: str, resource: str) -> Iterator[None]:
-    """Every AWS error raised inside becomes a CloudError `from` it; for sync code and around an `await` alike.
+    """For one call and the reading of its answer, and nothing else: what they raise becomes a CloudError `from` it.
 
-    `operation` is written as IAM writes actions ("sqs:GetQueueAttributes").
+    An answer that can't be read is Unreachable: a proxy, a sign-in page or another service has answered. So anything
+    that is not the call or its answer (what it is called with, what is done with what was read) stays outside: a fault
+    of ours there must show as one. For sync code and around an `await` alike. `operation` is written as IAM writes
+    actions ("sqs:GetQueueAttributes").
     """
+    try:
+        with wrapping(operation, resource):
+            yield
+    except _UNREADABLE as error:
+        raise Unreachable(operation, resource, _unreadable(error), _NOT_AWS) from error
+
+
+@contextmanager
+def wrapping(operation: str, resource: str) -> Iterator[None]:
+    """As `calling`, for AWS's own errors only: where nothing has been asked yet that could be answered wrong."""
     try:
         yield
     except AWS_ERRORS as error:
@@ -144,6 +162,12 @@ def wrap(error: Exception, operation: str, resource: str) -> CloudError:
         if isinstance(error, classes):
             return kind(operation, resource, _one_line(str(error)), fix)
     return Invalid(operation, resource, _one_line(str(error)))
+
+
+def _unreadable(error: Exception) -> str:
+    """Never the error's own text, which may quote the answer: a message's body is in one."""
+    missing = f", no {error.args[0]!r} in it" if isinstance(error, KeyError) and error.args else ""
+    return f"the answer can't be read ({type(error).__name__}{missing})"
 
 
 def error_code(error: Exception) -> str:

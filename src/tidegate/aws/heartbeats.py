@@ -35,8 +35,9 @@ class DynamoHeartbeats:
 
     async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
         """The worker's newest report replaces the one before."""
+        item = report_to_item(pool, report, expires_at_s)
         with calling("dynamodb:PutItem", f"table {self._table}"):
-            await self._client.put_item(TableName=self._table, Item=report_to_item(pool, report, expires_at_s))
+            await self._client.put_item(TableName=self._table, Item=item)
 
     async def close(self) -> None:
         """Closes the connection pool."""

@@ -1,6 +1,6 @@
 """Queue counts and settings, as the controller reads them."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Final
 
 from tidegate.aws.errors import calling
@@ -35,26 +35,23 @@ class SqsQueueReader:
 
     def counts(self, queue: str) -> QueueCounts:
         """Raises Gone when the queue does not exist, Denied, Throttled, Unreachable, Invalid."""
-        found = self._attributes(queue, _COUNTS)
-        visible, in_flight, delayed = (int(found[name]) for name in _COUNTS)
-        return QueueCounts(visible, in_flight, delayed)
+        return QueueCounts(*self._numbers(queue, _COUNTS))
 
     def visibility_timeout_s(self, queue: str) -> int:
         """The queue's own default, for checking settings against it. Raises as `counts`."""
-        return int(self._attributes(queue, ("VisibilityTimeout",))["VisibilityTimeout"])
+        (timeout_s,) = self._numbers(queue, ("VisibilityTimeout",))
+        return timeout_s
 
-    def _attributes(
-        self, queue: str, names: "Sequence[QueueAttributeNameType]"
-    ) -> "Mapping[QueueAttributeNameType, str]":
+    def _numbers(self, queue: str, names: "Sequence[QueueAttributeNameType]") -> list[int]:
         client = self._client_in(queue_address(queue).region)
         url = self._url(client, queue)
         try:
             with calling("sqs:GetQueueAttributes", queue):
-                answer = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)
+                found = client.get_queue_attributes(QueueUrl=url, AttributeNames=names)["Attributes"]
+                return [int(found[name]) for name in names]
         except Gone:
             self._urls.pop(queue, None)  # a queue that is made again may get another URL
             raise
-        return answer["Attributes"]
 
     def _url(self, client: "SQSClient", queue: str) -> str:
         address = queue_address(queue)

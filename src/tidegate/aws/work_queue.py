@@ -7,7 +7,7 @@ that no connection is left to keep a lease or to delete.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Final, Self, TypeVar
+from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from tidegate.aws.aio import QUICK_CONFIG, open_client, poll_config, session
 from tidegate.aws.errors import calling
@@ -18,11 +18,25 @@ from tidegate.ports import EntryFailure, Received, VisibilityChange
 
 if TYPE_CHECKING:
     from types_aiobotocore_sqs import SQSClient
-    from types_aiobotocore_sqs.type_defs import MessageTypeDef
+    from types_aiobotocore_sqs.type_defs import (
+        ChangeMessageVisibilityBatchRequestEntryTypeDef,
+        ChangeMessageVisibilityBatchResultTypeDef,
+        DeleteMessageBatchRequestEntryTypeDef,
+        DeleteMessageBatchResultTypeDef,
+        MessageTypeDef,
+    )
 
 __all__ = ["SqsWorkQueue"]
 
 T = TypeVar("T")
+_Failure = tuple[str, str, bool]
+_Verdicts = dict[str, _Failure | None]
+
+_LONGEST_TIMEOUT_S: Final = 43_200
+
+_UNANSWERED: Final[_Failure] = ("NoResult", "the answer says nothing of this entry", False)
+_NUMBERS: Final = frozenset({"ApproximateReceiveCount", "SentTimestamp"})
+"""Attributes that the worker reckons with."""
 
 _BATCH: Final = 10
 """Ten entries a call: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessageBatch.html"""
@@ -31,34 +45,29 @@ _BATCH: Final = 10
 class SqsWorkQueue:
     """Implements `ports.WorkQueue`; made by `connect`.
 
-    IAM: sqs:ReceiveMessage, sqs:DeleteMessage, sqs:ChangeMessageVisibility, sqs:GetQueueAttributes (unless a
-    visibility timeout is given), sqs:GetQueueUrl (unless the queue is given by URL).
+    IAM: sqs:ReceiveMessage, sqs:DeleteMessage, sqs:ChangeMessageVisibility, sqs:GetQueueAttributes (for
+    `visibility_timeout_s`), sqs:GetQueueUrl (unless the queue is given by URL).
+
+    A queue given by name or ARN is looked up once, by whichever call comes first. Each method raises Gone when the
+    queue does not exist, Denied, Throttled, Unreachable, Invalid.
     """
 
     def __init__(
-        self,
-        queue: str,
-        url: str,
-        polls: "SQSClient",
-        rest: "SQSClient",
-        visibility_s: int | None,
-        stack: AsyncExitStack,
+        self, queue: str, address: QueueAddress, polls: "SQSClient", rest: "SQSClient", stack: AsyncExitStack
     ) -> None:
         self._queue = queue
-        self._url = url
+        self._address = address
+        self._known_url = address.url
         self._polls = polls
         self._rest = rest
-        self._visibility: dict[str, Any] = {} if visibility_s is None else {"VisibilityTimeout": visibility_s}
         self._stack = stack
 
     @classmethod
-    async def connect(
-        cls, queue: str, *, region: str | None = None, poll_wait_s: int = 20, visibility_s: int | None = None
-    ) -> Self:
+    async def connect(cls, queue: str, *, region: str | None = None, poll_wait_s: int = 20) -> Self:
         """`queue` is a URL, an ARN or a name; the Region that it names wins over `region`.
 
-        `visibility_s` makes each receive ask for that lease instead of the queue's own. `poll_wait_s` is the longest
-        wait that will be asked for. Raises Gone when the queue does not exist, Denied, Throttled, Unreachable, Invalid.
+        `poll_wait_s` is the longest wait that will be asked for. Asks nothing of AWS yet. Raises Invalid when there is
+        no Region or the endpoint is no URL.
         """
         address = queue_address(queue)
         async with AsyncExitStack() as stack:
@@ -66,52 +75,58 @@ class SqsWorkQueue:
             where = address.region or region
             polls = await open_client(stack, aws, "sqs", where, poll_config(poll_wait_s))
             rest = await open_client(stack, aws, "sqs", where, QUICK_CONFIG)
-            return cls(queue, await _url(rest, queue, address), polls, rest, visibility_s, stack.pop_all())
+            return cls(queue, address, polls, rest, stack.pop_all())
 
     async def visibility_timeout_s(self) -> int:
-        """The lease that a receive gives: the one asked for, or the queue's own. Raises Gone, Denied and the like."""
-        if self._visibility:
-            return int(self._visibility["VisibilityTimeout"])
+        """The queue's own default."""
+        url = await self._url()
         with calling("sqs:GetQueueAttributes", self._queue):
-            answer = await self._rest.get_queue_attributes(QueueUrl=self._url, AttributeNames=["VisibilityTimeout"])
-        return int(answer["Attributes"]["VisibilityTimeout"])
+            answer = await self._rest.get_queue_attributes(QueueUrl=url, AttributeNames=["VisibilityTimeout"])
+            return _timeout_s(answer["Attributes"]["VisibilityTimeout"])
 
-    async def receive(self, limit: int, wait_s: int) -> list[Received]:
-        """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first."""
+    async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
+        """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first, leased for `visibility_s`.
+
+        https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_ReceiveMessage.html
+        """
+        url = await self._url()
         with calling("sqs:ReceiveMessage", self._queue):
             answer = await self._polls.receive_message(
-                QueueUrl=self._url,
+                QueueUrl=url,
                 MaxNumberOfMessages=limit,
                 WaitTimeSeconds=wait_s,
+                VisibilityTimeout=visibility_s,
                 MessageSystemAttributeNames=["All"],
                 MessageAttributeNames=["All"],
-                **self._visibility,
             )
-        return [_received(message) for message in answer.get("Messages", [])]
+            return [_received(message) for message in answer.get("Messages", [])]
 
     async def delete(self, receipt_handles: Sequence[str]) -> list[EntryFailure]:
         """The entries that failed. Raises when every call failed; a failed call among others fails its entries."""
 
-        async def call(entries: list[tuple[str, str]]) -> Any:
+        url = await self._url()
+
+        async def call(entries: list[tuple[str, str]]) -> _Verdicts:
+            batch: list[DeleteMessageBatchRequestEntryTypeDef] = [
+                {"Id": id_, "ReceiptHandle": handle} for id_, handle in entries
+            ]
             with calling("sqs:DeleteMessageBatch", self._queue):
-                return await self._rest.delete_message_batch(
-                    QueueUrl=self._url, Entries=[{"Id": id_, "ReceiptHandle": handle} for id_, handle in entries]
-                )
+                return _verdicts(await self._rest.delete_message_batch(QueueUrl=url, Entries=batch))
 
         return await _in_tens(receipt_handles, call)
 
     async def change_visibility(self, changes: Sequence[VisibilityChange]) -> list[EntryFailure]:
         """The entries that failed. Raises when every call failed; a failed call among others fails its entries."""
 
-        async def call(entries: list[tuple[str, VisibilityChange]]) -> Any:
+        url = await self._url()
+
+        async def call(entries: list[tuple[str, VisibilityChange]]) -> _Verdicts:
+            batch: list[ChangeMessageVisibilityBatchRequestEntryTypeDef] = [
+                {"Id": id_, "ReceiptHandle": change.receipt_handle, "VisibilityTimeout": change.timeout_s}
+                for id_, change in entries
+            ]
             with calling("sqs:ChangeMessageVisibilityBatch", self._queue):
-                return await self._rest.change_message_visibility_batch(
-                    QueueUrl=self._url,
-                    Entries=[
-                        {"Id": id_, "ReceiptHandle": change.receipt_handle, "VisibilityTimeout": change.timeout_s}
-                        for id_, change in entries
-                    ],
-                )
+                return _verdicts(await self._rest.change_message_visibility_batch(QueueUrl=url, Entries=batch))
 
         return await _in_tens(changes, call)
 
@@ -119,26 +134,37 @@ class SqsWorkQueue:
         """Closes both connection pools."""
         await self._stack.aclose()
 
+    async def _url(self) -> str:
+        if self._known_url is None:
+            request = url_request(self._address)
+            with calling("sqs:GetQueueUrl", self._queue):
+                self._known_url = (await self._rest.get_queue_url(**request))["QueueUrl"]
+        return self._known_url
 
-async def _url(client: "SQSClient", queue: str, address: QueueAddress) -> str:
-    if address.url is not None:
-        return address.url
-    with calling("sqs:GetQueueUrl", queue):
-        return (await client.get_queue_url(**url_request(address)))["QueueUrl"]
+
+def _timeout_s(text: str) -> int:
+    timeout_s = int(text)
+    if not 0 <= timeout_s <= _LONGEST_TIMEOUT_S:
+        raise ValueError("no visibility timeout of SQS's")
+    return timeout_s
 
 
 def _received(message: "MessageTypeDef") -> Received:
+    """Raises ValueError or KeyError where the message is not as SQS makes them."""
+    attributes = {str(name): value for name, value in message.get("Attributes", {}).items()}
+    for name in _NUMBERS & attributes.keys():
+        int(attributes[name])
     return Received(
         message_id=message["MessageId"],
         receipt_handle=message["ReceiptHandle"],
         body=message.get("Body", ""),
-        attributes={str(name): value for name, value in message.get("Attributes", {}).items()},
+        attributes=attributes,
         message_attributes={name: dict(value) for name, value in message.get("MessageAttributes", {}).items()},
     )
 
 
 async def _in_tens(
-    entries: Sequence[T], call: Callable[[list[tuple[str, T]]], Awaitable[dict[str, Any]]]
+    entries: Sequence[T], call: Callable[[list[tuple[str, T]]], Awaitable[_Verdicts]]
 ) -> list[EntryFailure]:
     """One call per ten entries, all at once. An entry's id is its index: two copies of a message share a MessageId.
 
@@ -155,18 +181,25 @@ async def _in_tens(
 
 
 async def _answer(
-    call: Callable[[list[tuple[str, T]]], Awaitable[dict[str, Any]]], chunk: list[tuple[str, T]]
-) -> dict[str, Any] | CloudError:
+    call: Callable[[list[tuple[str, T]]], Awaitable[_Verdicts]], chunk: list[tuple[str, T]]
+) -> _Verdicts | CloudError:
     try:
         return await call(chunk)
     except CloudError as error:
         return error
 
 
-def _failures(chunk: list[tuple[str, T]], answer: dict[str, Any] | CloudError) -> list[EntryFailure]:
-    if isinstance(answer, CloudError):
-        return [EntryFailure(int(id_), type(answer).__name__, str(answer), False) for id_, _ in chunk]
-    return [
-        EntryFailure(int(failed["Id"]), failed["Code"], failed.get("Message", ""), failed["SenderFault"])
+def _verdicts(answer: "DeleteMessageBatchResultTypeDef | ChangeMessageVisibilityBatchResultTypeDef") -> _Verdicts:
+    """What the answer says of each entry's id: None, it succeeded, or how it failed."""
+    return {done["Id"]: None for done in answer.get("Successful", [])} | {
+        failed["Id"]: (failed["Code"], failed.get("Message", ""), failed.get("SenderFault", False))
         for failed in answer.get("Failed", [])
-    ]
+    }
+
+
+def _failures(chunk: list[tuple[str, T]], verdicts: _Verdicts | CloudError) -> list[EntryFailure]:
+    """An entry of which the answer says nothing has failed too: nobody has said that it succeeded."""
+    if isinstance(verdicts, CloudError):
+        return [EntryFailure(int(id_), type(verdicts).__name__, str(verdicts), False) for id_, _ in chunk]
+    found = [(int(id_), verdicts.get(id_, _UNANSWERED)) for id_, _ in chunk]
+    return [EntryFailure(index, *failure) for index, failure in found if failure is not None]

@@ -3,13 +3,12 @@
 `load` gives settings or raises every fault at once; `PoolSettings.at` gives what a decision needs at a moment.
 """
 
-from tidegate.config.loading import DEFAULT_PATH, Loaded, assemble, load
+from tidegate.config.loading import Loaded, assemble, load
 from tidegate.config.models import EcsService, PoolSettings, Ramp, Settings, Window
 from tidegate.config.schema import json_schema
 from tidegate.config.summary import describe
 
 __all__ = [
-    "DEFAULT_PATH",
     "EcsService",
     "Loaded",
     "PoolSettings",

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from tidegate.config.claims import Claims
 from tidegate.config.findings import ABSENT, At, Finding
 from tidegate.config.models import PoolSettings, Settings
 from tidegate.config.resources import Match, cluster_in, cluster_of, queue_of
@@ -31,14 +32,15 @@ def _one_kind_of_queue(at: At, pool: PoolSettings, settings: Settings) -> Iterat
 
 
 def _each_queue_once(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
-    queues = [queue_of(text, settings.region) for text in pool.queues or ()]
+    claims = Claims[int]()
     for place, text in enumerate(pool.queues or ()):
-        matches = {queues[place].match(other) for other in queues[:place]}
-        where = (*at, "queues", place)
-        if Match.YES in matches:
+        queue, where = queue_of(text, settings.region), (*at, "queues", place)
+        claim = claims.first(queue)
+        claims.add(queue, place)
+        if claim and claim.match is Match.YES:
             problem = "is in the list twice and would be counted twice"
             yield Finding(where, text, problem, "remove one of them", (("region",),))
-        elif Match.MAYBE in matches:
+        elif claim:
             problem = "may be in the list twice (one is written without its Region or account)"
             yield Finding(where, text, problem, "write both as ARN or URL; remove one if they are one", warning=True)
 

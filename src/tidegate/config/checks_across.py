@@ -2,20 +2,18 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from itertools import combinations
 
 from tidegate.config.checks import check_pool
 from tidegate.config.checks_schedule import check_schedule
+from tidegate.config.claims import Claim, Claims
 from tidegate.config.environment import plain_name
 from tidegate.config.findings import ABSENT, Finding
-from tidegate.config.models import PoolSettings, Settings
+from tidegate.config.models import Settings
 from tidegate.config.resources import Match, queue_of, service_of
 
 __all__ = ["check", "check_names"]
 
 _POOL_NAME = re.compile(r"(?=.{1,64}\Z)[A-Za-z0-9]+(?:[._-][A-Za-z0-9]+)*", re.ASCII)
-
-Named = tuple[str, PoolSettings]
 
 
 def check(settings: Settings) -> Iterator[Finding]:
@@ -25,9 +23,8 @@ def check(settings: Settings) -> Iterator[Finding]:
         at = ("pools", name)
         yield from check_pool(at, pool, settings)
         yield from check_schedule(at, pool)
-    for one, other in combinations(settings.pools.items(), 2):
-        yield from _same_capacity(one, other, settings.region)
-        yield from _same_queue(one, other, settings.region)
+    yield from _same_capacity(settings)
+    yield from _same_queue(settings)
 
 
 def check_names(names: Iterable[str]) -> Iterator[Finding]:
@@ -55,34 +52,44 @@ def _common(settings: Settings) -> Iterator[Finding]:
         yield Finding(table, ABSENT, problem, fix, warning=True)
 
 
-def _same_capacity(one: Named, other: Named, region: str | None) -> Iterator[Finding]:
-    (mine, my), (theirs, their) = one, other
-    if my.ecs and their.ecs:
-        key, value, what = "ecs", their.ecs.service, "ECS service"
-        place, other_place = (service_of(ecs.cluster, ecs.service, region) for ecs in (my.ecs, their.ecs))
-        same = place.match(other_place) != Match.NO
-    elif my.asg and their.asg:
-        key, value, same, what = "asg", their.asg, my.asg == their.asg, "Auto Scaling group"
-    else:
-        return
-    if same:
-        problem = f"is the {what} of the pool {mine!r} too: {mine!r} and {theirs!r} would undo each other's counts"
-        fix = "give each pool its own, or make them one pool with several queues"
-        among = tuple(("pools", name, side) for name in (mine, theirs) for side in ("ecs", "asg"))
-        yield Finding(("pools", theirs, key), value, problem, fix, among)
+def _same_capacity(settings: Settings) -> Iterator[Finding]:
+    """Each pool's against those before it; with the first that has the same it is told once."""
+    services, groups = Claims[str](), dict[str, str]()
+    for name, pool in settings.pools.items():
+        if pool.ecs:
+            service = service_of(pool.ecs.cluster, pool.ecs.service, settings.region)
+            claim = services.first(service)
+            services.add(service, name)
+            if claim:
+                yield _capacity_twice(claim.owner, name, "ecs", pool.ecs.service, "ECS service")
+        elif pool.asg and (first := groups.setdefault(pool.asg, name)) != name:
+            yield _capacity_twice(first, name, "asg", pool.asg, "Auto Scaling group")
 
 
-def _same_queue(one: Named, other: Named, region: str | None) -> Iterator[Finding]:
+def _capacity_twice(mine: str, theirs: str, key: str, value: str, what: str) -> Finding:
+    problem = f"is the {what} of the pool {mine!r} too: {mine!r} and {theirs!r} would undo each other's counts"
+    fix = "give each pool its own, or make them one pool with several queues"
+    among = tuple(("pools", name, side) for name in (mine, theirs) for side in ("ecs", "asg"))
+    return Finding(("pools", theirs, key), value, problem, fix, among)
+
+
+def _same_queue(settings: Settings) -> Iterator[Finding]:
+    claims = Claims[str]()
+    for name, pool in settings.pools.items():
+        queues = [(text, queue_of(text, settings.region)) for text in pool.all_queues]
+        key = "queue" if pool.queue is not None else "queues"
+        yield from (
+            _queue_twice(claim, name, key, text) for text, queue in queues if (claim := claims.first(queue)) is not None
+        )
+        for _, queue in queues:  # after all of them were looked for: a queue twice in one pool is that pool's fault
+            claims.add(queue, name)
+
+
+def _queue_twice(claim: Claim[str], theirs: str, key: str, text: str) -> Finding:
     """A fault, not a warning: each pool would start workers for the whole backlog, so twice what is needed."""
-    (mine, my), (theirs, their) = one, other
-    for text in their.all_queues:
-        matches = {queue_of(text, region).match(queue_of(own, region)) for own in my.all_queues}
-        sure = Match.YES in matches
-        if not sure and Match.MAYBE not in matches:
-            continue
-        may_be = "is" if sure else "may be (one is written without its Region or account)"
-        key = "queue" if their.queue is not None else "queues"
-        problem = f"{may_be} the queue of the pool {mine!r} too: both would start workers for all of its messages"
-        fix = "make them one pool" if sure else "write both as ARN or URL; if they are one queue, make them one pool"
-        among = (("region",), *(("pools", name, side) for name in (mine, theirs) for side in ("queue", "queues")))
-        yield Finding(("pools", theirs, key), text, problem, fix, among, warning=not sure)
+    sure = claim.match is Match.YES
+    may_be = "is" if sure else "may be (one is written without its Region or account)"
+    problem = f"{may_be} the queue of the pool {claim.owner!r} too: both would start workers for all of its messages"
+    fix = "make them one pool" if sure else "write both as ARN or URL; if they are one queue, make them one pool"
+    sides = (("pools", name, side) for name in (claim.owner, theirs) for side in ("queue", "queues"))
+    return Finding(("pools", theirs, key), text, problem, fix, (("region",), *sides), warning=not sure)

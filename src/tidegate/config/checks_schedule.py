@@ -1,6 +1,6 @@
 """What a pool's schedule means together with its other settings."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence, Set
 
 from tidegate.config.findings import At, Finding
 from tidegate.config.models import PoolSettings, Window
@@ -14,14 +14,16 @@ _LOOK_AT = 400
 
 def check_schedule(at: At, pool: PoolSettings) -> Iterator[Finding]:
     """Every fault and warning about the schedule of the pool that is at `at`."""
+    names: set[str] = set()
+    with_most = [window for window in pool.schedule if window.max_workers is not None]
     for place, window in enumerate(pool.schedule):
         here = (*at, "schedule", place)
         yield from _times(here, window)
-        yield from _name(here, window, pool.schedule[:place], at)
+        yield from _name(here, window, names, at)
+        names.add(window.name)
         yield from _limits(here, window, at, pool)
         yield from _slots(here, window, at, pool)
-        for other in pool.schedule:
-            yield from _overlap(here, window, other, at)
+        yield from _overlap(here, window, with_most, at)
 
 
 def _times(here: At, window: Window) -> Iterator[Finding]:
@@ -30,8 +32,8 @@ def _times(here: At, window: Window) -> Iterator[Finding]:
         yield Finding((*here, "end"), window.end, "is the same as start", fix, ((*here, "start"),))
 
 
-def _name(here: At, window: Window, earlier: tuple[Window, ...], at: At) -> Iterator[Finding]:
-    if window.name in (other.name for other in earlier):
+def _name(here: At, window: Window, earlier: Set[str], at: At) -> Iterator[Finding]:
+    if window.name in earlier:
         problem = "is the name of another window of this pool, so a decision can't say which"
         yield Finding((*here, "name"), window.name, problem, "give each window its own name", ((*at, "schedule"),))
     if window.min_workers is None and window.max_workers is None:
@@ -67,17 +69,23 @@ def _slots(here: At, window: Window, at: At, pool: PoolSettings) -> Iterator[Fin
         yield Finding((*here, "min_workers"), window.min_workers, problem, fix, among)
 
 
-def _overlap(here: At, window: Window, other: Window, at: At) -> Iterator[Finding]:
+def _overlap(here: At, window: Window, with_most: Sequence[Window], at: At) -> Iterator[Finding]:
     """Two windows that are fine by themselves, where one's minimum is above the other's maximum while both are open.
 
-    A window with a maximum of its own can't clash: the highest maximum wins, and its own is not below its minimum.
+    A window with a maximum of its own can't clash: the highest maximum wins, and its own is not below its minimum. The
+    first that clashes is told: to look for an overlap takes a while.
     """
-    least, most = window.min_workers, other.max_workers
-    if least is None or most is None or window.max_workers is not None or least <= most or not _meet(window, other):
+    least = window.min_workers
+    if least is None or window.max_workers is not None:
         return
-    problem = f"is more than max_workers = {most} of the window {other.name!r}, which is open at the same time"
-    fix = f"set max_workers = {least} or more in this window too (where windows overlap the highest wins)"
-    yield Finding((*here, "min_workers"), least, problem, fix, ((*at, "schedule"),))
+    for other in with_most:
+        most = other.max_workers
+        if most is None or least <= most or not _meet(window, other):
+            continue
+        problem = f"is more than max_workers = {most} of the window {other.name!r}, which is open at the same time"
+        fix = f"set max_workers = {least} or more in this window too (where windows overlap the highest wins)"
+        yield Finding((*here, "min_workers"), least, problem, fix, ((*at, "schedule"),))
+        return
 
 
 def _meet(one: Window, other: Window) -> bool:

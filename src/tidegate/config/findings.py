@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tidegate.errors import Fault
 
-__all__ = ["ABSENT", "HIDDEN", "At", "Finding", "Words", "shown", "touches"]
+__all__ = ["ABSENT", "HIDDEN", "At", "Finding", "Places", "Words", "shown"]
 
 At = tuple[str | int, ...]
 """Where a setting is: ("pools", "orders", "schedule", 0, "start")."""
@@ -45,19 +45,25 @@ class Finding:
     among: tuple[At, ...] = ()
     warning: bool = False
 
-    def rests_on(self, faulty: Iterable[At]) -> bool:
+    def rests_on(self, faulty: "Places") -> bool:
         """Whether one of the faulty settings is what this finding is about."""
-        return any(touches(mine, other) for other in faulty for mine in (self.at, *self.among))
+        return any(faulty.touch(mine) for mine in (self.at, *self.among))
 
     def fault(self, origins: Mapping[At, str]) -> Fault:
         """For people: named by the environment variable where the value came from one."""
         return Fault(_label(self.at, origins), shown(self.value), self.problem, self.fix)
 
 
-def touches(one: At, other: At) -> bool:
-    """Whether they are the same setting or one lies in the other."""
-    shared = min(len(one), len(other))
-    return one[:shared] == other[:shared]
+class Places:
+    """Many settings, asked about without going through them one by one."""
+
+    def __init__(self, places: Iterable[At]) -> None:
+        self._places = frozenset(places)
+        self._around = frozenset(at[:length] for at in self._places for length in range(len(at) + 1))
+
+    def touch(self, at: At) -> bool:
+        """Whether one of them is this setting, lies in it, or holds it."""
+        return at in self._around or any(at[:length] in self._places for length in range(len(at)))
 
 
 def shown(value: object) -> object:

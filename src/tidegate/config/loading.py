@@ -12,15 +12,12 @@ from pydantic import ValidationError
 from tidegate.config.checks_across import check, check_names
 from tidegate.config.environment import overlay
 from tidegate.config.faults import findings_of
-from tidegate.config.findings import At, Finding, Words
+from tidegate.config.findings import At, Finding, Places, Words
 from tidegate.config.models import Settings
 from tidegate.config.shape import fields, spot
 from tidegate.errors import ConfigError, Fault
 
-__all__ = ["DEFAULT_PATH", "Loaded", "assemble", "load"]
-
-DEFAULT_PATH = Path("tidegate.toml")
-"""Where the settings are when nobody says where."""
+__all__ = ["Loaded", "assemble", "load"]
 
 _LARGEST_FILE = 1_000_000
 
@@ -46,7 +43,7 @@ def assemble(tree: Mapping[str, Any], environ: Mapping[str, str]) -> Loaded:
     overlaid = overlay(tree, environ)
     settings, wrong = _validate(overlaid.tree)
     wrong = [*overlaid.findings, *wrong]
-    faulty = [finding.at for finding in wrong]
+    faulty = Places(finding.at for finding in wrong)
     pools = overlaid.tree.get("pools")
     names = check_names(pools) if isinstance(pools, Mapping) else ()
     together = [] if settings is None else [found for found in check(settings) if not found.rests_on(faulty)]
@@ -64,7 +61,7 @@ def _read(path: Path) -> dict[str, Any]:
             data = stream.read(_LARGEST_FILE + 1)
         if len(data) > _LARGEST_FILE:
             raise _unreadable(file, "is larger than 1 MB", "name the settings file")
-        return tomllib.loads(data.decode())
+        return tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows begin a file with a byte order mark
     except FileNotFoundError:
         raise _unreadable(
             file, "there is no such file", "write one (see examples/tidegate.toml), or name another"

@@ -1,5 +1,6 @@
 """When a schedule's window holds: from each start to the next end, on the wall clock of its time zone."""
 
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import islice
 from zoneinfo import ZoneInfo
@@ -61,9 +62,9 @@ def holds(start: str, end: str, timezone: str, now_s: float) -> bool:
     return opened is not None and (closed is None or opened >= closed)
 
 
-def starts(start: str, timezone: str, count: int) -> list[float]:
-    """The first `count` starts from a fixed day on, in seconds since the epoch."""
-    return [at.timestamp() for at in islice(CronSim(start, _ANY_DAY.astimezone(zone(timezone))), count)]
+def starts(start: str, timezone: str, count: int) -> Iterator[float]:
+    """The first `count` starts from a fixed day on, in seconds since the epoch, each reckoned when it is asked for."""
+    return (at.timestamp() for at in islice(CronSim(start, _ANY_DAY.astimezone(zone(timezone))), count))
 
 
 def _latest(expression: str, place: tzinfo, now_s: float) -> float | None:

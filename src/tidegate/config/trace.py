@@ -26,7 +26,7 @@ def load_trace(path: Path, speed: float = 1.0) -> list[Bin]:
     Raises ConfigError naming the file, the line and what is expected there.
     """
     try:
-        with path.open(newline="", encoding="utf-8") as lines:
+        with path.open(newline="", encoding="utf-8-sig") as lines:
             rows = list(csv.reader(lines))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
         raise _fault(path, f"can't be read ({error})") from error

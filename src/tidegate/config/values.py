@@ -5,6 +5,7 @@ Every kind takes the text that an environment variable holds as well as the type
 
 import math
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any
@@ -33,14 +34,16 @@ def refuse(problem: str, fix: str) -> PydanticCustomError:
     return PydanticCustomError("setting", "{problem}; {fix}", {"problem": problem, "fix": fix})
 
 
-class _Kind:
+class _Kind(ABC):
     """A validator with its own words, and the JSON schema that editors see."""
 
+    @abstractmethod
     def read(self, value: object) -> Any:
-        raise NotImplementedError
+        """The value inside, or the error of `refuse`."""
 
+    @abstractmethod
     def json_schema(self) -> dict[str, Any]:
-        raise NotImplementedError
+        """What editors check with."""
 
     def serializer(self) -> Callable[[Any], Any] | None:
         return None

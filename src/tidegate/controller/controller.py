@@ -9,17 +9,14 @@ from tidegate.controller.tick import PoolTick
 from tidegate.core.model import Decision
 from tidegate.ports import Clock, EventSink
 
-__all__ = ["METRICS", "Controller", "Outcome", "thread_count"]
+__all__ = ["METRICS", "MOST_THREADS", "Controller", "Outcome"]
 
 METRICS = "(metrics)"
 """In place of a pool's name, in what is said of the CloudWatch pass of all pools."""
 
-_MOST_THREADS = 16
-
-
-def thread_count(pools: int) -> int:
-    """Threads for this many pools and the CloudWatch pass: ticks mostly wait for the network, each a few 100 ms."""
-    return min(pools + 1, _MOST_THREADS)
+MOST_THREADS = 200
+"""A thread for each pool, so that pools whose endpoint is silent keep no thread from the others. They are started only
+as they are needed. With more pools than this, silent ones can delay others by the five seconds until they give up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,20 +29,35 @@ class Outcome:
 
     @property
     def ok(self) -> bool:
-        """False when the tick failed, or was decided around something broken (a queue gone, a call denied)."""
+        """False when the tick failed, or was decided around something broken (a queue gone, a call denied).
+
+        CloudWatch does not count, though a lasting refusal of it wants mending: counts and reports carry a decision
+        alone, and whoever runs a pool by this (a schedule, a Lambda's alarm) must not be told that nothing was done.
+        It is said as an event of its own (`EventSink.metrics_failed`).
+        """
         return self.decision is not None and not self.decision.errors
 
 
 class Controller:
-    """Starts ticks and never waits for them, except for the very first CloudWatch pass and in `finish`."""
+    """Starts ticks and never waits for them, except for the very first CloudWatch pass and in `finish`.
+
+    `executor` runs the pools' ticks, `background` the CloudWatch pass: it is never queued behind pools.
+    """
 
     def __init__(
-        self, pools: Sequence[PoolTick], metrics: MinuteMetrics, sink: EventSink, executor: Executor, clock: Clock
+        self,
+        pools: Sequence[PoolTick],
+        metrics: MinuteMetrics,
+        sink: EventSink,
+        executor: Executor,
+        background: Executor,
+        clock: Clock,
     ) -> None:
         self._pools = tuple(pools)
         self._metrics = metrics
         self._sink = sink
         self._executor = executor
+        self._background = background
         self._clock = clock
         self._in_hand: dict[str, Future[Outcome]] = {}
         self._missed: dict[str, int] = {}
@@ -66,17 +78,18 @@ class Controller:
         """In the background: CloudWatch delays nobody. Only the first ticks wait, as they would decide half blind."""
         if self._metrics.due(self._clock.now()):
             first = not self._metrics.asked()
-            future = self._executor.submit(self._refresh)
+            future = self._background.submit(self._refresh)
             if first:
                 future.result()
 
     def _refresh(self) -> None:
         try:
-            error: Exception | None = self._metrics.refresh(self._clock.now())
+            troubles = self._metrics.refresh(self._clock.now())
         except Exception as unexpected:  # noqa: BLE001  a fault in one sense must not stop the pools that do without
-            error = unexpected
-        if error is not None:
-            self._sink.failed(METRICS, error)
+            self._sink.failed(METRICS, unexpected)
+            return
+        if troubles:
+            self._sink.metrics_failed(troubles)
 
     def _is_free(self, pool: PoolTick) -> bool:
         if pool.name in self._in_hand and not self._in_hand[pool.name].done():

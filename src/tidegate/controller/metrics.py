@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from tidegate.core.absence import absence_of
-from tidegate.core.model import Reading
+from tidegate.core.model import Absence, Reading
 from tidegate.errors import TidegateError
 from tidegate.ports import Metric, MetricsReader
 
@@ -19,7 +19,8 @@ class MinuteMetrics:
 
     CloudWatch has one new value a minute and bills each series of each request, so asking more often costs and brings
     nothing. After a failure the next try is also a minute later, and the readings had before stay with the time that
-    they speak of: whether they are still fresh is for the core to judge.
+    they speak of: whether they are still fresh is for the core to judge. That holds for each series by itself, whether
+    the whole call failed, one Region of several, or a single series.
     """
 
     def __init__(self, reader: MetricsReader, metrics: Sequence[Metric]) -> None:
@@ -42,22 +43,29 @@ class MinuteMetrics:
         """What is known now. The mapping is never changed afterwards: a pass puts a new one in its place."""
         return self._readings
 
-    def refresh(self, now_s: float) -> TidegateError | None:
-        """One pass if one is due and none is under way; the error that it ended with, if any."""
+    def refresh(self, now_s: float) -> tuple[str, ...]:
+        """One pass if one is due and none is under way; what went wrong in it, each trouble once."""
         if not self.due(now_s) or not self._asking.acquire(blocking=False):
-            return None
+            return ()
         try:
             self._asked_in_minute = now_s // _MINUTE_S
-            self._readings = {**self._readings, **self._reader.latest(self.wanted, now_s)}
-        except TidegateError as error:
-            self._readings = {metric: self._failed(metric, error, now_s) for metric in self.wanted}
-            return error
+            found = self._latest(now_s)
+            self._readings = {**self._readings, **{metric: self._kept(metric, found[metric]) for metric in found}}
         finally:
             self._asking.release()
-        return None
+        return tuple(dict.fromkeys(reading.detail for reading in found.values() if _failed(reading)))
 
-    def _failed(self, metric: Metric, error: TidegateError, now_s: float) -> Reading:
+    def _latest(self, now_s: float) -> Mapping[Metric, Reading]:
+        try:
+            return self._reader.latest(self.wanted, now_s)
+        except TidegateError as error:
+            return dict.fromkeys(self.wanted, Reading(None, now_s, absence_of(error), str(error)))
+
+    def _kept(self, metric: Metric, found: Reading) -> Reading:
         known = self._readings.get(metric)
-        if known is not None and known.value is not None:
-            return replace(known, detail=str(error))
-        return Reading(None, now_s, absence_of(error), str(error))
+        return replace(known, detail=found.detail) if _failed(found) and known and known.value is not None else found
+
+
+def _failed(reading: Reading) -> bool:
+    """Whether asking failed, as opposed to there being no data."""
+    return reading.absence not in (None, Absence.MISSING)

@@ -1,6 +1,6 @@
 """Look at one pool: its queues' counts, CloudWatch's last minute, its workers, its capacity."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from tidegate.core.absence import absence_of
@@ -12,10 +12,16 @@ __all__ = ["PoolSources", "age_metric", "deleted_metric", "observe", "queue_metr
 
 _MINUTE_S = 60.0
 
+_Counts = tuple[Reading, Reading, Reading]
+"""Visible, in flight, delayed."""
+
 
 @dataclass(frozen=True, slots=True)
 class PoolSources:
-    """Where one pool is looked at and acted on. `fleet` None: no store of heartbeats."""
+    """Where one pool is looked at and acted on. `fleet` None: no store of heartbeats.
+
+    `lease_heartbeat_s` is how often workers without the SDK extend their leases, if it is to be checked.
+    """
 
     name: str
     queues: tuple[str, ...]
@@ -23,6 +29,7 @@ class PoolSources:
     counts: QueueReader
     capacity: CapacityTarget
     fleet: FleetReader | None = None
+    lease_heartbeat_s: float | None = None
 
 
 def age_metric(queue: str) -> Metric:
@@ -48,21 +55,22 @@ def queue_metrics(queue: str) -> tuple[Metric, ...]:
 def observe(sources: PoolSources, readings: Mapping[Metric, Reading], clock: Clock) -> Observation:
     """Look at everything; what can't be read is there with the reason why.
 
-    Raises what `CapacityTarget.read` raises: without the desired count nothing can be decided. `now_s` is taken last,
-    so that no reading is younger than the observation that holds it.
+    Raises what `CapacityTarget.read` raises: without the desired count nothing can be decided, so that is read first,
+    and a tick ends there if nothing answers. A silent endpoint takes almost five seconds to give up on: after one
+    queue without an answer, the pool's other queues are not asked. `now_s` is taken last, so that no reading is
+    younger than the observation that holds it.
     """
-    queues = tuple(_observe_queue(sources.counts, queue, readings, clock) for queue in sources.queues)
-    fleet = _observe_fleet(sources, clock)
     capacity = sources.capacity.read()
+    queues = tuple(
+        _observe_queue(queue, counts, readings, at_s) for queue, counts, at_s in _count_queues(sources, clock)
+    )
+    fleet = _observe_fleet(sources, clock)
     return Observation(now_s=clock.now(), queues=queues, capacity=capacity, fleet=fleet)
 
 
-def _observe_queue(
-    reader: QueueReader, queue: str, readings: Mapping[Metric, Reading], clock: Clock
-) -> QueueObservation:
-    at_s = clock.now()
+def _observe_queue(queue: str, counts: _Counts, readings: Mapping[Metric, Reading], at_s: float) -> QueueObservation:
     unread = Reading(None, at_s, Absence.MISSING, "CloudWatch not asked yet")
-    visible, in_flight, delayed = _counts(reader, queue, at_s)
+    visible, in_flight, delayed = counts
     return QueueObservation(
         queue=queue,
         visible=visible,
@@ -74,14 +82,30 @@ def _observe_queue(
     )
 
 
-def _counts(reader: QueueReader, queue: str, at_s: float) -> tuple[Reading, Reading, Reading]:
-    """Visible, in flight, delayed. They come from one call, so they are absent together."""
+def _count_queues(sources: PoolSources, clock: Clock) -> Iterator[tuple[str, _Counts, float]]:
+    """Each queue with its counts and when they were asked for."""
+    silent: str | None = None
+    for queue in sources.queues:
+        at_s = clock.now()
+        if silent is None:
+            counts = _counts(sources.counts, queue, at_s)
+            silent = queue if counts[0].absence is Absence.UNREACHABLE else None
+        else:
+            counts = _absent(Reading(None, at_s, Absence.UNREACHABLE, f"not asked: {silent} got no answer"))
+        yield queue, counts, at_s
+
+
+def _counts(reader: QueueReader, queue: str, at_s: float) -> _Counts:
     try:
         counts: QueueCounts = reader.counts(queue)
     except TidegateError as error:
-        absent = Reading(None, at_s, absence_of(error), str(error))
-        return absent, absent, absent
+        return _absent(Reading(None, at_s, absence_of(error), str(error)))
     return Reading(counts.visible, at_s), Reading(counts.in_flight, at_s), Reading(counts.delayed, at_s)
+
+
+def _absent(reading: Reading) -> _Counts:
+    """They come from one call, so they are absent together."""
+    return reading, reading, reading
 
 
 def _per_second(minute_sum: Reading) -> Reading:

@@ -46,7 +46,7 @@ def from_json(kind: type[T], text: str) -> T:
     """
     try:
         data: Any = json.loads(text, parse_constant=_refuse)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # RecursionError: nested by the thousand, as no value of ours is
         raise StateUnreadable(kind.__name__, f"not JSON ({error})") from error
     version = data.get("schema") if isinstance(data, dict) and "schema" in _fields(kind) else SCHEMA
     if version != SCHEMA:

@@ -104,9 +104,9 @@ def _limited(
 
 
 def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None) -> None:
-    """Ceiling, ramp, hold, floor: in this order, each one seeing what the one before left.
+    """Ceiling, ramp, minimum, hold, floor: in this order, each one seeing what the one before left.
 
-    An override comes after ramp and hold, which it need not respect, and before what no operator can mean to break:
+    An override comes after those that it need not respect, and before what no operator can mean to break:
     missing signals and running handlers. Its words stay whatever comes after it.
     """
     pool, seen, current = trail.pool, trail.seen, trail.seen.capacity.desired
@@ -114,11 +114,10 @@ def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, lo
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit))
     trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
+    trail.apply("minimum", guardrails.minimum(trail.workers, pool, limit, seen.capacity))
     trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, hold_s))
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
-    if override is None:
-        trail.apply("minimum", guardrails.minimum(trail.workers, pool, limit, seen.capacity))
     mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
     trail.apply("busy", guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, pool))
     if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
@@ -218,7 +217,7 @@ def _signals_step(pool: Pool, signals: Signals) -> Step:
     if fleet is None:
         return Step("signals", values, "no worker reports")
     differ = fleet.slots_per_worker != pool.slots_per_worker
-    note = f"workers have {fleet.slots_per_worker} slots, slots_per_worker says {pool.slots_per_worker}"
+    note = f"slots per worker: {fleet.slots_per_worker} as the workers report, {pool.slots_per_worker} in the settings"
     return Step("signals", values, note if differ else "")
 
 

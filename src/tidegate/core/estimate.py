@@ -135,7 +135,7 @@ def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean
     workers' reports and without CloudWatch's deletions the counts only show what was added on balance; then
     CloudWatch's Sent stands in when it is the larger.
     """
-    if not samples:
+    if len(samples) < 2:  # one look shows what is there, not what comes
         return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
     noise = count_noise(samples)
@@ -233,7 +233,9 @@ def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> f
 
     What comes on top can wait, where waiting is affordable: it is backlog, and is worked off as such.
     """
-    return _rate(samples, max(STEADY_LEAST_S, STEADY_TARGETS * pool.target_wait_s)) if samples else arrivals.value
+    return (
+        _rate(samples, max(STEADY_LEAST_S, STEADY_TARGETS * pool.target_wait_s)) if len(samples) > 1 else arrivals.value
+    )
 
 
 def _rate(samples: Sequence[Sample], window_s: float) -> float:

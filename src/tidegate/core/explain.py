@@ -10,10 +10,12 @@ _UNCHANGED = {Reason.STEADY}
 
 def sentence(pool: Pool, load: Load, current: int, need: int, desired: int, reason: Reason, note: str) -> str:
     """For example: "2 → 5 workers: 40.1/s arriving at 0.30 s each and 85 waiting (head 3 s of 10 s) need 6; …"."""
+    arriving = f"{load.arrivals.value:.1f}/s arriving at {_seconds(load.service_time.value)} each"
+    if load.arrivals.source == "unmeasured":
+        arriving = f"arrivals not known before the next look, {_seconds(load.service_time.value)} each,"
     seen = (
-        f"{load.arrivals.value:.1f}/s arriving at {_seconds(load.service_time.value)} each "
-        f"and {load.waiting:.0f} waiting (head {_seconds(load.head_age.value)} of {_seconds(pool.target_wait_s)} "
-        f"allowed) need {_workers(need)}"
+        f"{arriving} and {load.waiting:.0f} waiting (head {_seconds(load.head_age.value)} of "
+        f"{_seconds(pool.target_wait_s)} allowed) need {_workers(need)}"
     )
     last_word = f"; {note}" if note else ""
     return f"{_change(current, desired, reason)}: {seen}{last_word}"

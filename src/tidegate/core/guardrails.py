@@ -85,9 +85,9 @@ def hold(
             break
         held_s = patience_s(hold_s, (current - lower) / current)
         if held_s <= watched_s and ago_s > held_s:  # the one before was higher: needs fall
-            return _held(lower, workers, f"{lower} were needed within the last {held_s:.0f} s")
+            return _held(lower, workers, f"up to {lower} needed within the last {held_s:.0f} s")
     highest = max(need for ago_s, need in newest_first if ago_s <= held_s)
-    return Limit(current, Reason.HOLD_TIME, f"up to {highest} were needed within the last {held_s:.0f} s")
+    return Limit(current, Reason.HOLD_TIME, f"up to {highest} needed within the last {held_s:.0f} s")
 
 
 def _held(kept: int, workers: int, note: str) -> Limit:
@@ -107,11 +107,10 @@ def overridden(workers: int, current: int, override: Override | None, limit: Cei
     """An operator's freeze keeps the count as it is; a pin sets it, within the ceiling and the platform's bounds."""
     if override is None:
         return Limit(workers)
-    said = f"{describe(override)}; {workers} would be right"
     if override.kind is OverrideKind.FREEZE or override.workers is None:
-        return Limit(current, Reason.FROZEN, said)
+        return Limit(current, Reason.FROZEN, describe(override))
     pinned = min(max(override.workers, capacity.min_workers or 0), limit.workers)
-    return Limit(pinned, Reason.PINNED, said)
+    return Limit(pinned, Reason.PINNED, describe(override))
 
 
 def trusted(workers: int, current: int, signals: Signals, capacity: Capacity) -> Limit:

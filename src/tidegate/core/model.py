@@ -99,7 +99,7 @@ class WorkFigures:
     service_time_sum_s: float = 0.0
     service_time_square_sum_s2: float = 0.0
     waits: tuple[int, ...] = ()
-    """Starts per bucket of `WAIT_BOUNDS_S` (+ 1 overflow bucket); empty when nothing was started."""
+    """Starts of first receives per bucket of `WAIT_BOUNDS_S` (+ 1 overflow bucket); empty when there was none."""
 
 
 @dataclass(frozen=True, slots=True)

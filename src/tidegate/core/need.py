@@ -71,4 +71,4 @@ def need(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
-    return workers, Step("size", values, f"{slots:.1f} slots of work are {workers} workers of {load.slots_per_worker}")
+    return workers, Step("size", values, f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker")

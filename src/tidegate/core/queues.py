@@ -18,6 +18,11 @@ _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,80}|[A-Za-z0-9_-]{1,75}\.fifo")
 """https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_CreateQueue.html"""
 
 _URL: Final = re.compile(r"(?i:https?)://(?:[^/\s?#@]*@)?([^/\s?#@]+)((?:/[^/\s?#]+)+)")
+_HOST_AND_PORT: Final = re.compile(
+    r"(?=.{1,259}\Z)(?:[a-z0-9_-]{1,63}(?:\.[a-z0-9_-]{1,63})*\.?|\[[0-9a-f:.]+\])(?::0*([1-9][0-9]{0,4}))?", re.ASCII
+)
+"""A name of up to 253 characters or an address, and a port."""
+_LAST_PORT: Final = 65_535
 _ACCOUNT: Final = re.compile(r"[0-9]{12}")
 _REGION: Final = r"([a-z]{2,4}(?:-[a-z]+)+-[0-9]{1,2})"
 _HOSTS: Final = (
@@ -67,10 +72,11 @@ def _from_arn(text: str) -> QueueAddress | None:
 
 def _from_url(text: str) -> QueueAddress | None:
     match = _URL.fullmatch(text)
-    if match is None:
+    where = _HOST_AND_PORT.fullmatch(match[1].lower()) if match else None
+    if match is None or where is None or int(where[1] or 1) > _LAST_PORT:
         return None
     *_, before, name = match[2].split("/")
-    return QueueAddress(name, _region(match[1].lower()), before if _ACCOUNT.fullmatch(before) else None, text)
+    return QueueAddress(name, _region(where[0]), before if _ACCOUNT.fullmatch(before) else None, text)
 
 
 def _region(host: str) -> str | None:

@@ -143,13 +143,13 @@ def _total(readings: list[Reading], now_s: float) -> float | None:
 
 
 def _errors(seen: Observation) -> tuple[str, ...]:
-    """A sentence for everything that was refused or failed, the queue's metrics and the fleet included, each once."""
-    readings = [
-        (queue.queue, reading)
-        for queue in seen.queues
-        for reading in (queue.visible, queue.age_s, queue.sent_per_s, queue.deleted_per_s)
-    ]
-    said = [f"{name}: {r.detail or r.absence}" for name, r in readings if r.absence not in (None, Absence.MISSING)]
+    """A sentence for all that was refused or failed of this pool's own, each once.
+
+    Not for CloudWatch's minutes: they are read for all pools together, whose decisions do without them, and whoever
+    reads them says so once.
+    """
+    counts = [(queue.queue, queue.visible) for queue in seen.queues]
+    said = [f"{name}: {r.detail or r.absence}" for name, r in counts if r.absence not in (None, Absence.MISSING)]
     if seen.fleet.absence not in (None, Absence.MISSING):
         said.append(f"fleet: {seen.fleet.detail or seen.fleet.absence}")
     return tuple(dict.fromkeys(said))

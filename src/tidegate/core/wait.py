@@ -86,7 +86,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
-    return workers, Step("size", values, f"{slots:.1f} slots of work are {workers} workers of {load.slots_per_worker}")
+    return workers, Step("size", values, f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker")
 
 
 def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:

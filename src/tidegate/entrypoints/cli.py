@@ -3,19 +3,29 @@
 import os
 import sys
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
 from tidegate.entrypoints.operate import freeze, pin, resume, status
-from tidegate.entrypoints.options import DEFAULT_CONFIG, ConfigFile, DryRun, LogLevel, load_settings, warn_of
+from tidegate.entrypoints.options import (
+    DEFAULT_CONFIG,
+    EXIT_FAULT,
+    ConfigFile,
+    DryRun,
+    LogLevel,
+    load_settings,
+    warn_of,
+)
 from tidegate.entrypoints.show import Shown, error_text, say, warn
+from tidegate.entrypoints.streams import ending_well
 from tidegate.errors import TidegateError
 
-__all__ = ["app", "main"]
+if TYPE_CHECKING:
+    import threading
 
-EXIT_FAULT = 2
+__all__ = ["app", "main"]
 
 
 class _Commands(TyperGroup):
@@ -41,7 +51,8 @@ app = typer.Typer(
 
 def main() -> None:
     """The `tidegate` command."""
-    app(prog_name="tidegate")
+    with ending_well():
+        app(prog_name="tidegate")
 
 
 def _show_version(wanted: bool) -> None:
@@ -93,8 +104,14 @@ def run(config: ConfigFile = DEFAULT_CONFIG, dry_run: DryRun = False, log_level:
 
     log = make_logger(log_level, sys.stdout)
     wired = wire(settings, SystemClock(), dry_run=dry_run)
-    log.info("started", pools=[pool.name for pool in wired.pools], tick_s=wired.tick_s, dry_run=dry_run)
-    until_signal(lambda stop: serve(wired, LogSink(log), lambda line: log.error("not_ready", fault=line), stop))
+    sink = LogSink(log)
+
+    def work(stop: "threading.Event") -> None:
+        # Said only now that a stop is heard: whoever waits for it may send one.
+        log.info("started", pools=[pool.name for pool in wired.pools], tick_s=wired.tick_s, dry_run=dry_run)
+        serve(wired, sink, sink.not_ready, sink.doubtful, stop)
+
+    until_signal(work)
     log.info("stopped")
 
 
@@ -110,7 +127,8 @@ def once(
     from tidegate.entrypoints.service import serve_once
     from tidegate.entrypoints.wiring import wire
 
-    outcomes = serve_once(wire(settings, SystemClock(), dry_run=dry_run), Shown(as_json=as_json))
+    wired = wire(settings, SystemClock(), dry_run=dry_run)
+    outcomes = serve_once(wired, Shown(as_json=as_json), lambda line: warn(f"warning: {line}"))
     if not all(outcome.ok for outcome in outcomes):
         raise typer.Exit(EXIT_FAULT)
 

@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import cast
 
 from tidegate.errors import ConfigError, Fault
-from tidegate.worker.run_handler import Handler
+from tidegate.worker.handlers import Handler, check_handler
 
 __all__ = ["load_handler"]
 
@@ -20,9 +20,9 @@ _HOW = "write module:function, such as shop.jobs:send_mail"
 def load_handler(target: str) -> Handler:
     """Import what `target` names, from the working directory or what is installed.
 
-    Raises ConfigError when there is no such module, function or attribute, when it can't be called, or `from` whatever
-    the module itself raised. Of that it says kind and place but never the text, which may quote a password (a database
-    that refuses a connection quotes its address).
+    Raises ConfigError when there is no such module, function or attribute, when it can't be called or only makes a
+    generator, or `from` whatever the module itself raised. Of that it says kind and place but never the text, which may
+    quote a password (a database that refuses a connection quotes its address).
     """
     module_name, _, attributes = target.partition(":")
     if not module_name or not attributes:
@@ -30,6 +30,7 @@ def load_handler(target: str) -> Handler:
     handler = _attribute(target, _module(target, module_name), attributes)
     if not callable(handler):
         raise _refused(target, f"{attributes} is {type(handler).__name__}, which can't be called", _HOW)
+    check_handler(handler, target)
     return cast("Handler", handler)
 
 

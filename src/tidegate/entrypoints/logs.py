@@ -3,14 +3,15 @@
 import logging
 import threading
 from collections import Counter
-from collections.abc import MutableMapping
-from typing import Any, TextIO
+from collections.abc import MutableMapping, Sequence
+from typing import Any, TextIO, cast
 
 import structlog
 from structlog.typing import FilteringBoundLogger, Processor
 
 from tidegate.core.model import Decision, Scalar
 from tidegate.entrypoints.show import error_text
+from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import ConfigError, Fault, TidegateError
 
 __all__ = ["LEVELS", "LogSink", "make_logger"]
@@ -27,32 +28,35 @@ _KEY_VALUES = ("waiting", "in_flight", "busy_slots", "head_age_s", "arrivals_per
 def make_logger(level: str, stream: TextIO) -> FilteringBoundLogger:
     """A logger that writes to `stream` from `level` (one of LEVELS) up; whatever uses `logging` goes there too.
 
+    A line that can't be written is lost, and that is all: what runs is worth more than its log.
+
     Raises ConfigError for another level.
     """
     if level not in LEVELS:
         raise ConfigError([Fault("--log-level", level, "no such level", f"write one of {', '.join(LEVELS)}")])
+    lossy = Lossy(stream)
     number = logging.getLevelNamesMapping()[level.upper()]
     before: list[Processor] = [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),
     ]
-    render = _for_people() if stream.isatty() else _for_machines()
-    _route_logging(number, stream, before, render)
+    render = _for_people() if lossy.isatty() else _for_machines()
+    _route_logging(number, lossy, before, render)
     structlog.configure(
         processors=[structlog.contextvars.merge_contextvars, *before, *render],
         wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.PrintLoggerFactory(stream),
+        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, lossy)),  # of a file it only writes and flushes
         cache_logger_on_first_use=False,
     )
     logger: FilteringBoundLogger = structlog.get_logger()
     return logger
 
 
-class _Handler(logging.StreamHandler[TextIO]):
+class _Handler(logging.StreamHandler[Lossy]):
     """Ours, so that a second call replaces it and leaves the handlers of others alone."""
 
 
-def _route_logging(level: int, stream: TextIO, before: list[Processor], render: list[Processor]) -> None:
+def _route_logging(level: int, stream: Lossy, before: list[Processor], render: list[Processor]) -> None:
     handler = _Handler(stream)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
@@ -76,6 +80,14 @@ class LogSink:
         self._log = log
         self._failures: Counter[str] = Counter()
         self._counting = threading.Lock()
+
+    def not_ready(self, line: str) -> None:
+        """Before the first tick: something that a pool needs is not there."""
+        self._log.error("not_ready", fault=line)
+
+    def doubtful(self, line: str) -> None:
+        """Before the first tick: something does not fit the settings."""
+        self._log.warning("doubtful", fault=line)
 
     def decided(self, decision: Decision, wrote: bool) -> None:
         """At error level when the decision had to be made around something broken, else at info."""
@@ -112,6 +124,10 @@ class LogSink:
             in_a_row=in_a_row,
             exc_info=unexpected,
         )
+
+    def metrics_failed(self, troubles: Sequence[str]) -> None:
+        """At warning level: no pool has failed."""
+        self._log.warning("metrics_failed", troubles=list(troubles), effect="counts and reports alone, once these age")
 
     def overran(self, pool: str | None, missed: int) -> None:
         """The tick took longer than its interval."""

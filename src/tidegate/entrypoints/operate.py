@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from tidegate.core.overrides import in_force
-from tidegate.entrypoints.options import DEFAULT_CONFIG, ConfigFile, load_settings
-from tidegate.entrypoints.show import holder_text, say
-from tidegate.errors import ConfigError, Fault
+from tidegate.entrypoints.options import DEFAULT_CONFIG, EXIT_FAULT, ConfigFile, load_settings
+from tidegate.entrypoints.show import error_text, holder_text, say, warn
+from tidegate.errors import ConfigError, Fault, StateUnreadable
 
 if TYPE_CHECKING:
     from tidegate.config import PoolSettings, Settings
@@ -60,15 +60,23 @@ def resume(pool: PoolName, config: ConfigFile = DEFAULT_CONFIG) -> None:
 
 
 def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
-    """Who holds each pool, and the desired count that tidegate asked for last."""
+    """Who holds each pool, and the desired count that tidegate asked for last. Exit code 2 when a state is damaged."""
     settings = load_settings(config)
     from tidegate.entrypoints.wiring import shared_store
 
     store, now_s = shared_store(settings), _now_s()
+    unreadable = False
     for name in settings.pools:
-        state = store.load(name).state
+        try:
+            state = store.load(name).state
+        except StateUnreadable as error:  # of this pool alone
+            unreadable = True
+            warn(f"{name}: {error_text(error)}")
+            continue
         asked = "nothing asked for yet" if state.desired is None else f"last asked for {state.desired}"
         say(f"{name}: {holder_text(in_force(state.override, now_s))}; {asked}")
+    if unreadable:
+        raise typer.Exit(EXIT_FAULT)
 
 
 def _pool(settings: "Settings", name: str, config: Path) -> "PoolSettings":
@@ -95,9 +103,14 @@ def _seconds(text: str | None) -> float | None:
 
 def _operator() -> str:
     import getpass
+    import os
     import socket
 
-    return f"{getpass.getuser()}@{socket.gethostname()}"
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container's user may have a number only; which of the two depends on the Python
+        user = f"uid{os.getuid()}"
+    return f"{user}@{socket.gethostname()}"
 
 
 def _now_s() -> float:

@@ -4,54 +4,70 @@ import signal
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from concurrent.futures import Executor, ThreadPoolExecutor
-from contextlib import contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager, suppress
 from typing import TypeVar
 
-from tidegate.controller.controller import Controller, Outcome, thread_count
+from tidegate.controller.controller import MOST_THREADS, Controller, Outcome
 from tidegate.controller.loop import run_until_stopped
-from tidegate.controller.preflight import Finding, check, lines
+from tidegate.controller.preflight import check, lines
+from tidegate.entrypoints.threads import DaemonThreads
 from tidegate.entrypoints.wiring import Wired
 from tidegate.errors import Throttled, TidegateError
 from tidegate.ports import EventSink
 
-__all__ = ["STOP_SIGNALS", "NotReady", "serve", "serve_once", "until_signal"]
+__all__ = ["STOP_SIGNALS", "NotReady", "serve", "serve_once", "tick_once", "until_signal"]
 
 T = TypeVar("T")
+Say = Callable[[str], None]
+"""Takes one line for people."""
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
 
 _DONE = b"\0"
 """No signal has this number."""
-
-_CHECK_THREADS = 32
-"""Enough for the three reads of ten pools at once: a silent endpoint takes almost five seconds for each."""
+_AT_ONCE = 4096
+"""Signals taken up in one go."""
 
 
 class NotReady(TidegateError):
     """No pool can be served; one line per fault."""
 
 
-def serve(wired: Wired, sink: EventSink, not_ready: Callable[[str], None], stop: threading.Event) -> None:
-    """Tick until `stop`. Pools that something is missing for are told to `not_ready` and tried again at each tick.
+def serve(wired: Wired, sink: EventSink, not_ready: Say, doubtful: Say, stop: threading.Event) -> None:
+    """Tick until `stop`. Pools that something is missing for are told to `not_ready` and tried again at each tick;
+    what does not fit the settings is told to `doubtful`. A stop is obeyed before the first tick too, at once.
 
-    Raises NotReady when that is all of them.
+    Raises NotReady when all of the pools lack something.
     """
-    for line in lines(_findings(wired)):
+    missing, warnings = _findings(wired, stop)
+    for line in missing:
         not_ready(line)
-    with ThreadPoolExecutor(thread_count(len(wired.pools)), thread_name_prefix="pool") as executor:
-        run_until_stopped(_controller(wired, sink, executor), wired.tick_s, wired.clock, stop, sink)
+    for line in warnings:
+        doubtful(line)
+    with _controlling(wired, sink) as controller:
+        run_until_stopped(controller, wired.tick_s, wired.clock, stop, sink)
 
 
-def serve_once(wired: Wired, sink: EventSink) -> list[Outcome]:
-    """One tick of every pool. Raises NotReady when none of them can be served."""
-    _findings(wired)
-    with ThreadPoolExecutor(thread_count(len(wired.pools)), thread_name_prefix="pool") as executor:
-        return [future.result() for future in _controller(wired, sink, executor).tick()]
+def serve_once(wired: Wired, sink: EventSink, doubtful: Say) -> list[Outcome]:
+    """One tick of every pool, which also says what is missing. Raises NotReady when none of them can be served."""
+    _, warnings = _findings(wired, threading.Event())
+    for line in warnings:
+        doubtful(line)
+    return tick_once(wired, sink)
+
+
+def tick_once(wired: Wired, sink: EventSink) -> list[Outcome]:
+    """One tick of every pool, without a look beforehand."""
+    with _controlling(wired, sink) as controller:
+        return [future.result() for future in controller.tick()]
 
 
 def until_signal(work: Callable[[threading.Event], T]) -> T:
     """Run `work` in a thread, with an event that SIGTERM and SIGINT set; what it gives or raises.
+
+    Once one of them has come, they are ignored until the process ends: it is ending, and a second one that met it on
+    its last steps would make a failure of that.
 
     The main thread only waits, on a socket that the signals themselves write to. Setting the event in a Python signal
     handler would be shorter and hangs: a second signal can interrupt the handler while it holds the event's lock, and
@@ -61,16 +77,30 @@ def until_signal(work: Callable[[threading.Event], T]) -> T:
     stop = threading.Event()
     with _signals_as_bytes() as (told, tell), ThreadPoolExecutor(1, thread_name_prefix="loop") as executor:
         future = executor.submit(work, stop)
-        future.add_done_callback(lambda _: tell.send(_DONE))
-        while (heard := told.recv(1)) != _DONE:
-            if heard[0] in STOP_SIGNALS:
+
+        def wake(_: object) -> None:
+            with suppress(BlockingIOError):  # full of signals: those wake as well
+                tell.send(_DONE)
+
+        future.add_done_callback(wake)
+        while not future.done():
+            if any(number in STOP_SIGNALS for number in told.recv(_AT_ONCE)):
+                _ignore_signals()
                 stop.set()
         return future.result()
 
 
+def _ignore_signals() -> None:
+    for number in STOP_SIGNALS:
+        signal.signal(number, signal.SIG_IGN)
+
+
 @contextmanager
 def _signals_as_bytes() -> Iterator[tuple[socket.socket, socket.socket]]:
-    """(reader, writer): each signal's number arrives at the reader as a byte. What was set before is put back."""
+    """(reader, writer): each signal's number arrives at the reader as a byte.
+
+    What was set before is put back, unless the signals have come to be ignored meanwhile.
+    """
     reader, writer = socket.socketpair()
     with reader, writer:
         writer.setblocking(False)
@@ -81,19 +111,30 @@ def _signals_as_bytes() -> Iterator[tuple[socket.socket, socket.socket]]:
             yield reader, writer
         finally:
             for number, handler in handlers_before.items():
-                signal.signal(number, handler)
+                if signal.getsignal(number) is not signal.SIG_IGN:
+                    signal.signal(number, handler)
             signal.set_wakeup_fd(fd_before)
 
 
-def _findings(wired: Wired) -> list[Finding]:
-    with ThreadPoolExecutor(_CHECK_THREADS, thread_name_prefix="check") as executor:
-        findings = check(wired.pools, executor)
+def _findings(wired: Wired, stop: threading.Event) -> tuple[list[str], list[str]]:
+    """A line for each thing that is missing, and for each that does not fit. Raises NotReady."""
+    with DaemonThreads(MOST_THREADS, "check") as executor:
+        findings = check(wired.pools, executor, stop)
+    if stop.is_set():
+        return [], []  # with some of the answers only, nothing can be said of a pool
+    missing = [finding for finding in findings if not finding.warning]
     # Throttled is no reason to end: it passes by itself, and a restart would only ask more.
-    lost = {finding.pool for finding in findings if not isinstance(finding.error, Throttled)}
+    lost = {finding.pool for finding in missing if not isinstance(finding.error, Throttled)}
     if lost == {pool.name for pool in wired.pools}:
-        raise NotReady("\n".join(lines(findings)))
-    return findings
+        raise NotReady("\n".join(lines(missing)))
+    return lines(missing), lines([finding for finding in findings if finding.warning])
 
 
-def _controller(wired: Wired, sink: EventSink, executor: Executor) -> Controller:
-    return Controller(wired.pools, wired.metrics, sink, executor, wired.clock)
+@contextmanager
+def _controlling(wired: Wired, sink: EventSink) -> Iterator[Controller]:
+    """A controller with its threads, which have ended afterwards."""
+    with (
+        ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="pool") as executor,
+        ThreadPoolExecutor(1, thread_name_prefix="metrics") as background,
+    ):
+        yield Controller(wired.pools, wired.metrics, sink, executor, background, wired.clock)

@@ -4,9 +4,11 @@ import json
 import sys
 import threading
 import traceback
+from collections.abc import Sequence
 
 from tidegate.core.model import Decision, Override, Scalar, Step
 from tidegate.core.overrides import describe
+from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import TidegateError
 
 __all__ = ["Shown", "error_text", "holder_text", "say", "warn"]
@@ -22,11 +24,9 @@ def say(text: str) -> None:
 
 
 def warn(text: str) -> None:
-    """To stderr, each line under the program's name."""
+    """To stderr, each line under the program's name. Lost where stderr fails: there is nowhere left to say so."""
     with _printing:
-        for line in text.splitlines():
-            sys.stderr.write(f"tidegate: {line}\n")
-        sys.stderr.flush()
+        Lossy(sys.stderr).write("".join(f"tidegate: {line}\n" for line in text.splitlines()))
 
 
 def error_text(error: BaseException) -> str:
@@ -63,6 +63,11 @@ class Shown:
         warn(f"{pool}: {error_text(error)}")
         if not isinstance(error, TidegateError):
             warn("".join(traceback.format_exception(error)))
+
+    def metrics_failed(self, troubles: Sequence[str]) -> None:
+        """One line each; decisions are made without."""
+        for trouble in troubles:
+            warn(f"warning: {trouble}; deciding from counts and reports alone")
 
     def overran(self, pool: str | None, missed: int) -> None:
         """Not in a single tick."""

@@ -79,6 +79,7 @@ def _sources(
         counts=reader,
         capacity=_capacity(pool, clients, clock),
         fleet=fleet,
+        lease_heartbeat_s=pool.lease_heartbeat_s,
     )
 
 

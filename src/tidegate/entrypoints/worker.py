@@ -25,15 +25,8 @@ from tidegate.core.model import WorkerReport
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.ports import HeartbeatSink
 from tidegate.stores.file import FileStore
-from tidegate.worker.run_handler import (
-    AsyncHandler,
-    Handler,
-    HandlerRunner,
-    LoopRunner,
-    LoopThread,
-    ThreadRunner,
-    is_async,
-)
+from tidegate.worker.handlers import AsyncHandler, Handler, check_handler, is_async
+from tidegate.worker.run_handler import HandlerRunner, LoopRunner, LoopThread, ThreadRunner
 from tidegate.worker.service import Plan, WorkerService
 from tidegate.worker.settings import WorkerOptions, WorkerSettings, command_line_settings, worker_settings
 
@@ -41,6 +34,8 @@ __all__ = ["Worker", "run_worker"]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOOK_S: Final = 1.0
+_STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+"""Leases run on while a machine sleeps, so the clock that goes on then too, where there is one (Linux)."""
 
 
 class Worker:
@@ -48,12 +43,14 @@ class Worker:
 
     The handler is called with one `Message`. Returning means done: the message is deleted. Raising means try again:
     it becomes visible again after a backoff. Settings are those of `WorkerSettings`; the variable
-    TIDEGATE_WORKER_<NAME> overrides each. Raises ConfigError with every fault of the settings.
+    TIDEGATE_WORKER_<NAME> overrides each. Raises ConfigError when calling the handler could not do the work (it makes a
+    generator, say), else with every fault of the settings.
     """
 
     _read_settings = staticmethod(worker_settings)
 
     def __init__(self, queue: str | None = None, *, handler: Handler, **options: Unpack[WorkerOptions]) -> None:
+        check_handler(handler)
         self.settings = self._read_settings({"queue": queue, **options})
         self._plan = _plan(self.settings)
         self._handler = handler
@@ -131,12 +128,11 @@ class Worker:
                 self.settings.queue,
                 region=self.settings.region,
                 poll_wait_s=plan.poll_wait_s,
-                visibility_s=plan.visibility_timeout_s,
             )
             stack.push_async_callback(queue.close)
             sink = await _sink(self.settings)
             stack.push_async_callback(sink.close)
-            service = WorkerService(plan, queue, sink, runner, clock=loop.time, wall=time.time, random=random.random)
+            service = WorkerService(plan, queue, sink, runner, clock=_steady, wall=time.time, random=random.random)
             self._listen(lambda reason: loop.call_soon_threadsafe(service.stop, reason))
             stack.callback(self._listen, None)
             await service.serve()
@@ -162,6 +158,11 @@ def run_worker(target: str, queue: str | None = None, **options: Unpack[WorkerOp
     Raises ConfigError and CloudError, each of which is one clear line.
     """
     _CommandLineWorker(queue, handler=load_handler(target), **options).run()
+
+
+def _steady() -> float:
+    """Seconds of a clock that nobody sets."""
+    return time.clock_gettime(_STEADY)
 
 
 def _in_a_thread(work: Callable[[], None]) -> Future[None]:

@@ -13,7 +13,16 @@ from tidegate.lab.tune import Score
 
 __all__ = ["PartCache", "part_from", "part_json"]
 
-SHOWING = ("backtest*.py", "cache.py", "command*.py", "headline.py", "report*.py", "scoreboard.py", "bootstrap.py")
+SHOWING = (
+    "backtest*.py",
+    "cache.py",
+    "command*.py",
+    "headline.py",
+    "report*.py",
+    "scoreboard.py",
+    "bootstrap.py",
+    "stress.py",
+)
 """Modules of the lab that only show or collect what others worked out."""
 
 _WITHOUT_CORE = {rival.key for rival in RIVALS if not rival.uses_core} | {"perfect_sight", "clairvoyant", "bound"}

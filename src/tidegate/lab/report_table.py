@@ -1,14 +1,15 @@
 """The scoreboard in a terminal."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.table import Table
 
 from tidegate.lab.bootstrap import Mean
 from tidegate.lab.headline import Headline, Versus
+from tidegate.lab.stress import Strained
 
-__all__ = ["print_headline"]
+__all__ = ["print_headline", "print_stresses"]
 
 LISTED = 12
 
@@ -33,6 +34,30 @@ def print_headline(console: Console, head: Headline) -> None:
         console.print("where we lose (ours ÷ tuned rival):")
         for loss in head.losses:
             console.print(f"  {loss.ratio:.2f}  {loss.cell}  against {loss.rival}")
+
+
+def print_stresses(console: Console, rows: Iterable[Strained]) -> None:
+    """A row per stress and policy, as they come in."""
+    table = Table(title="one thing goes wrong at a time; target 120 s, start-up 60 s, 20 slots of bursty work")
+    for column in ("stress", "policy"):
+        table.add_column(column)
+    for column in ("late", "late after 1 h", "cost ÷ work", "most workers", "changes/h after 1 h"):
+        table.add_column(column, justify="right")
+    last = ""
+    for row in rows:
+        if row.stress != last:
+            table.add_section()
+        table.add_row(
+            row.stress if row.stress != last else "",
+            row.policy,
+            f"{row.late_share:.2%}",
+            f"{row.late_share_settled:.2%}",
+            f"{row.cost:.2f}",
+            str(row.peak_workers),
+            f"{row.changes_per_hour_settled:.1f}",
+        )
+        last = row.stress
+    console.print(table)
 
 
 def _table(versus: Sequence[Versus]) -> Table:

@@ -68,7 +68,8 @@ def scenario_from_trace(
     where `max_messages` would leave a window shorter than `min_length_s`: in a few minutes no fleet scales.
 
     The window is drawn by `seed`, and drawn again (up to 100 times) while it offers less than a quarter of the load or
-    more than twice as much. It ends early, with the bin before, where it would hold more than `max_messages`.
+    more than twice as much. It ends early, with the bin before, where it would hold more than `max_messages`. A single
+    bin with more than that is thinned out to about that.
     `initial_workers` None: enough for its first minutes, 70 % busy. `how` goes to `Scenario` as it is.
     """
     if not bins or sum(each.count for each in bins) == 0:
@@ -76,26 +77,22 @@ def scenario_from_trace(
     draws = np.random.default_rng([seed, 1])
     edges_s = np.array([each.begin_s for each in bins] + [bins[-1].end_s]) - bins[0].begin_s
     counts = np.array([each.count for each in bins], np.int64)
-    trace_s = float(edges_s[-1])
-    mean_per_s = float(counts.sum()) / trace_s
-    rate_per_s = _rate(mean_per_s, load_slots, max_messages, min(min_length_s, trace_s))
-    length_s = min(max_length_s, trace_s, max_messages / rate_per_s)
-    edges_s, counts = _window(edges_s, counts, length_s, mean_per_s, draws)
-    counts = _scale(counts, rate_per_s / mean_per_s, draws)
-    bins_kept = max(1, int(np.searchsorted(np.cumsum(counts), max_messages, side="right")))
-    edges_s, counts = edges_s[: bins_kept + 1], counts[:bins_kept]
-    arrivals_s = _spread(edges_s, counts, draws)
-    mean_service_s = load_slots / rate_per_s
+    mean_per_s = float(counts.sum() / edges_s[-1])
+    rate_per_s = _rate(mean_per_s, load_slots, max_messages, min(min_length_s, float(edges_s[-1])))
+    window_s = min(max_length_s, float(edges_s[-1]), max_messages / rate_per_s)
+    edges_s, counts = _window(edges_s, counts, window_s, mean_per_s, draws)
+    counts = _at_most(max_messages, _scale(counts, rate_per_s / mean_per_s, draws), draws)
+    arrivals_s = _spread(edges_s[: len(counts) + 1], counts, draws)
     how.setdefault("slots_per_worker", 4)
     if initial_workers is None:
-        initial_workers = _initial_workers(arrivals_s, mean_service_s, target_wait_s + start_up_s, **how)
+        initial_workers = _initial_workers(arrivals_s, load_slots / rate_per_s, target_wait_s + start_up_s, **how)
     return Scenario(
         name=name,
         arrivals_s=arrivals_s,
-        service_s=service_times(service, mean_service_s, variation, len(arrivals_s), draws),
+        service_s=service_times(service, load_slots / rate_per_s, variation, len(arrivals_s), draws),
         target_wait_s=target_wait_s,
         start_up_s=start_up_s,
-        length_s=float(edges_s[-1]),
+        length_s=float(edges_s[len(counts)]),
         initial_workers=initial_workers,
         **how,
     )
@@ -124,26 +121,39 @@ def _rate(mean_per_s: float, load_slots: float, max_messages: int, length_s: flo
 def _window(
     edges_s: Floats, counts: _Counts, length_s: float, mean_per_s: float, draws: np.random.Generator
 ) -> tuple[Floats, _Counts]:
-    """Whole bins of about `length_s`, from a random one on; of the tries the most usual where none is usual enough."""
+    """Whole bins of about `length_s`, from a random one on; of those tried the most usual where none is usual enough.
+
+    In case all that is drawn is silence, the busiest bin is among those tried.
+    """
     last = max(0, int(np.searchsorted(edges_s[:-1], edges_s[-1] - length_s, side="right")) - 1)
-    best, best_off = slice(0, 1), math.inf
-    for _ in range(_WINDOWS_TRIED):
-        begin = int(draws.integers(last + 1))
-        end = int(np.searchsorted(edges_s[1:], edges_s[begin] + length_s, side="left")) + 1
-        share = float(counts[begin:end].sum()) / (mean_per_s * length_s)
-        off = max(share / _MOST_SHARE, _LEAST_SHARE / share) if share > 0 else math.inf
-        if off < best_off:
-            best, best_off = slice(begin, end), off
-        if off <= 1.0:
-            break
-    kept = counts[best]
-    return edges_s[best.start : best.start + len(kept) + 1] - edges_s[best.start], kept
+    begins = [*draws.integers(last + 1, size=_WINDOWS_TRIED).tolist(), min(last, int(counts.argmax()))]
+    ends = np.searchsorted(edges_s[1:], edges_s[begins] + length_s, side="left") + 1
+    windows = [slice(begin, end) for begin, end in zip(begins, ends.tolist(), strict=True)]
+    offs = [_off(float(counts[window].sum()) / (mean_per_s * length_s)) for window in windows]
+    fallback = windows[int(np.argmin(offs))]
+    chosen = next((window for window, off in zip(windows, offs, strict=True) if off <= 1.0), fallback)
+    kept = counts[chosen]
+    return edges_s[chosen.start : chosen.start + len(kept) + 1] - edges_s[chosen.start], kept
+
+
+def _off(share: float) -> float:
+    """How far a window's share of the usual traffic is out of bounds: above 1, it is."""
+    return max(share / _MOST_SHARE, _LEAST_SHARE / share) if share > 0 else math.inf
 
 
 def _scale(counts: _Counts, factor: float, draws: np.random.Generator) -> _Counts:
     """Every message `factor` times: whole copies, and one more with the chance that is left."""
     whole = math.floor(factor)
     return counts * whole + draws.binomial(counts, factor - whole)
+
+
+def _at_most(messages: int, counts: _Counts, draws: np.random.Generator) -> _Counts:
+    """The bins that come first and hold at most so many; where the very first dump is larger, all bins thinned out."""
+    total = int(counts.sum())
+    if total <= messages:
+        return counts
+    first = counts[: int(np.searchsorted(np.cumsum(counts), messages, side="right"))]
+    return first if first.sum() else draws.binomial(counts, messages / total)
 
 
 def _spread(edges_s: Floats, counts: _Counts, draws: np.random.Generator) -> Floats:

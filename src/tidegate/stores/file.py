@@ -159,7 +159,7 @@ def _read(what: str, path: Path) -> dict[str, Any] | None:
         data = json.loads(path.read_bytes())
     except FileNotFoundError:
         return None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StateUnreadable(what, f"{path} is not JSON ({error})") from error
     if not isinstance(data, dict):
         raise StateUnreadable(what, f"{path} is not a JSON object")

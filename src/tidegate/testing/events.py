@@ -1,6 +1,7 @@
 """An event sink that keeps what it is told."""
 
 import threading
+from collections.abc import Sequence
 
 from tidegate.core.model import Decision
 
@@ -16,6 +17,8 @@ class RecordedEvents:
         """(decision, whether it was written), oldest first."""
         self.failures: list[tuple[str, Exception]] = []
         """(pool, error), oldest first."""
+        self.metrics_failures: list[tuple[str, ...]] = []
+        """What was wrong with each CloudWatch pass that failed in whole or in part, oldest first."""
         self.overruns: list[tuple[str | None, int]] = []
         """(pool or None for all, ticks missed in a row), oldest first."""
 
@@ -28,6 +31,11 @@ class RecordedEvents:
         """Keep it."""
         with self._lock:
             self.failures.append((pool, error))
+
+    def metrics_failed(self, troubles: Sequence[str]) -> None:
+        """Keep it."""
+        with self._lock:
+            self.metrics_failures.append(tuple(troubles))
 
     def overran(self, pool: str | None, missed: int) -> None:
         """Keep it."""

@@ -17,12 +17,22 @@ class FakeQueueReader:
 
     def __init__(self, queues: Mapping[str, QueueCounts | TidegateError] | None = None) -> None:
         self.queues: dict[str, QueueCounts | TidegateError] = dict(queues or {})
+        self.visibility_timeouts_s: dict[str, int] = {}
+        """Of queues whose timeout is not SQS's default of 30 s."""
         self.asked: list[str] = []
-        """The queue of every call, oldest first."""
+        """The queue of every call of `counts`, oldest first."""
 
     def counts(self, queue: str) -> QueueCounts:
         """What `queues` holds for it."""
         self.asked.append(queue)
+        return self._look_up(queue)
+
+    def visibility_timeout_s(self, queue: str) -> int:
+        """What `visibility_timeouts_s` holds for it, of a queue that is there."""
+        self._look_up(queue)
+        return self.visibility_timeouts_s.get(queue, 30)
+
+    def _look_up(self, queue: str) -> QueueCounts:
         answer = self.queues.get(queue)
         if answer is None:
             raise Gone("sqs:GetQueueAttributes", queue, "QueueDoesNotExist")

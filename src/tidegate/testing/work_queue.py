@@ -50,6 +50,7 @@ class FakeWorkQueue:
     """
 
     visibility_s: int = 30
+    """The queue's own default, which a worker reads at its start."""
     clock: Callable[[], float] | None = None
     wall_offset_s: float = 0.0
     latency_s: float = 0.0
@@ -103,7 +104,7 @@ class FakeWorkQueue:
         self._raise_planned("attributes")
         return self.visibility_s
 
-    async def receive(self, limit: int, wait_s: int) -> list[Received]:
+    async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
         self.calls.append(QueueCall("receive", self._now(), limit=limit))
         self._raise_planned("receive")
         until_s = self._now() + wait_s
@@ -112,7 +113,7 @@ class FakeWorkQueue:
             visible = self.visible()
             found = sorted((id_ for id_ in self._messages if id_ in visible), key=self._visible_at_s)
             if found or until_s - self._now() < _FINEST_S:
-                return [self._hand_out(message_id) for message_id in found[:limit]]
+                return [self._hand_out(message_id, visibility_s) for message_id in found[:limit]]
             coming = [stored.visible_at_s for stored in self._messages.values()]
             try:
                 async with asyncio.timeout(max(_FINEST_S, min([until_s, *coming]) - self._now())):
@@ -155,12 +156,12 @@ class FakeWorkQueue:
     def _visible_at_s(self, message_id: str) -> float:
         return self._messages[message_id].visible_at_s
 
-    def _hand_out(self, message_id: str) -> Received:
+    def _hand_out(self, message_id: str, visibility_s: int) -> Received:
         stored = self._messages[message_id]
         now_s = self._now()
         stored.receives += 1
         stored.handle = f"{message_id}#{stored.receives}"
-        stored.visible_at_s = now_s + self.visibility_s
+        stored.visible_at_s = now_s + visibility_s
         stored.received_at_s = now_s
         stored.first_receive_at_s = stored.first_receive_at_s or now_s
         return Received(message_id, stored.handle, stored.body, self._attributes(stored))

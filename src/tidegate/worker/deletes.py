@@ -1,7 +1,10 @@
 """Deletes what handlers have finished, several messages to a call, and sees each one through.
 
-A failed entry is tried again for as long as its lease runs (the heartbeat keeps it running meanwhile). A delete that
-SQS confirms after the lease has ended is *uncertain*: with an old receipt handle SQS answers yes without deleting.
+A failed entry is tried again for as long as its lease runs. While a delete waits, for its turn or for another try, the
+heartbeat extends its lease; while one is under way nothing does, so no call may take longer than the lease can bear.
+
+A delete that SQS confirms after the lease has ended is *uncertain*: with an old receipt handle SQS answers yes without
+deleting.
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_DeleteMessage.html
 """
 
@@ -15,7 +18,7 @@ from typing import Final
 from tidegate.errors import CloudError
 from tidegate.ports import EntryFailure, WorkQueue
 from tidegate.worker.backoff import Random, full_jitter_s
-from tidegate.worker.lease_keeper import lease_is_over
+from tidegate.worker.lease_keeper import LeaseKeeper, lease_is_over
 from tidegate.worker.leases import LeaseBook
 from tidegate.worker.waiting import happens_within
 
@@ -45,12 +48,14 @@ class Deleter:
         self,
         queue: WorkQueue,
         book: LeaseBook,
+        keeper: LeaseKeeper,
         on_uncertain: Callable[[], None],
         clock: Callable[[], float],
         random: Random,
     ) -> None:
         self._queue = queue
         self._book = book
+        self._keeper = keeper
         self._on_uncertain = on_uncertain
         self._clock = clock
         self._random = random
@@ -106,16 +111,23 @@ class Deleter:
             failures = await self._call(batch)
             for index, delete in enumerate(batch):
                 self._judge(delete, failures.get(index))
+            if failures:
+                self._keeper.look()
         finally:
             self._lanes.release()
 
     async def _call(self, batch: Sequence[_Delete]) -> dict[int, EntryFailure]:
-        """Failures by place in the batch; a call that failed as a whole is a failure of each."""
+        """Failures by place in the batch; a call that failed as a whole, or hangs, is a failure of each."""
+        within_s = min(self._book.time_to_delete_s(delete.key, self._clock()) for delete in batch)
         try:
-            failures = await self._queue.delete([delete.receipt_handle for delete in batch])
+            async with asyncio.timeout(within_s):
+                failures = await self._queue.delete([delete.receipt_handle for delete in batch])
+        except TimeoutError:
+            logger.warning("no answer to %d deletes within %.1f s, trying again", len(batch), within_s)
+            return _all_failed(batch, "NoAnswer", f"none within {within_s:.1f} s")
         except CloudError as error:
             logger.warning("%d deletes failed, trying again: %s", len(batch), error)
-            return {i: EntryFailure(i, type(error).__name__, str(error), False) for i in range(len(batch))}
+            return _all_failed(batch, type(error).__name__, str(error))
         return {failure.index: failure for failure in failures}
 
     def _judge(self, delete: _Delete, failure: EntryFailure | None) -> None:
@@ -139,3 +151,7 @@ class Deleter:
         if not certain:
             self._on_uncertain()
             logger.warning("message %s was finished, but its lease ended before its delete", delete.message_id)
+
+
+def _all_failed(batch: Sequence[_Delete], code: str, message: str) -> dict[int, EntryFailure]:
+    return {index: EntryFailure(index, code, message, False) for index in range(len(batch))}

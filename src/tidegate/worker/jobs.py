@@ -83,8 +83,22 @@ class Jobs:
         """Ends only when a message could not be settled, with what that raised: a fault of ours, not of a handler."""
         await self._broken
 
-    def start(self, received: Received) -> None:
-        """Hands a message that has just been received to its handler, in a slot that was reserved for it.
+    @property
+    def lease_s(self) -> int:
+        """The lease to ask for with each receive: what the book believes in, whatever the queue's own has become."""
+        return self._book.visibility_s
+
+    @property
+    def look_s(self) -> float:
+        """How often to look whether an answer has come: what is not known so exactly is taken off the lease."""
+        return self._book.look_s
+
+    def too_late(self, handed_out_s: float) -> bool:
+        """True when messages handed out then may be another worker's by now, or before their leases can be extended."""
+        return self._book.too_late(handed_out_s, self._clock())
+
+    def start(self, received: Received, handed_out_s: float) -> None:
+        """Hands a message to its handler, in a slot that was reserved for it; its lease runs since `handed_out_s`.
 
         Raises whatever keeps the handler from being started (no more threads, its loop is closed); the message and
         the slot are then as before the call.
@@ -92,7 +106,7 @@ class Jobs:
         now_s = self._clock()
         message = message_from(received, self._wall())
         run = self._runner.start(message)
-        key = self._book.take(received.receipt_handle, now_s)
+        key = self._book.take(received.receipt_handle, handed_out_s)
         self._telemetry.started(message.sent_at_s, message.receive_count)
         self._slots.start()
         self._idle.clear()
@@ -101,10 +115,10 @@ class Jobs:
         self._followers.add(follower)
         follower.add_done_callback(lambda follower: self._followed(follower, job))
 
-    def turn_away(self, received: Sequence[Received]) -> None:
+    def turn_away(self, received: Sequence[Received], handed_out_s: float) -> None:
         """Messages that came when the worker was told to leave: never started, visible to others at once."""
         for message in received:
-            self._keeper.give_back(self._book.take(message.receipt_handle, self._clock()), 0)
+            self._keeper.give_back(self._book.take(message.receipt_handle, handed_out_s), 0)
 
     def lease_lost(self, key: int) -> None:
         """The message may be another worker's by now: its handler is told, and its success will not count."""

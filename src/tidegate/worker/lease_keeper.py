@@ -17,8 +17,6 @@ from tidegate.worker.waiting import happens_within
 __all__ = ["LeaseKeeper", "lease_is_over"]
 
 _BATCH: Final = 10
-_LONGEST_CALL_S: Final = 5.0
-_SHORTEST_CALL_S: Final = 0.2
 
 logger = logging.getLogger(__name__)
 
@@ -36,8 +34,7 @@ class LeaseKeeper:
         self._wake = asyncio.Event()
         self._quiet = asyncio.Event()
         self._quiet.set()
-        # A call that hangs must leave time for another try within the lease.
-        self._call_s = min(_LONGEST_CALL_S, max(_SHORTEST_CALL_S, book.visibility_s / 4))
+        self._call_s = book.call_s
 
     async def run(self) -> None:
         """Looks every second (oftener for short leases), and at once when something is given back. Never ends."""
@@ -52,6 +49,10 @@ class LeaseKeeper:
         if self._book.returning():
             self._quiet.clear()
             self._wake.set()
+
+    def look(self) -> None:
+        """Something is due now, not at the next look."""
+        self._wake.set()
 
     async def returned(self) -> None:
         """Waits until no message given back is still to be confirmed (or its lease has run out)."""

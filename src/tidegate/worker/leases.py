@@ -20,6 +20,9 @@ LONGEST_LEASE_S: Final = 43_200
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
 """
 
+_LONGEST_CALL_S: Final = 5.0
+_SHORTEST_CALL_S: Final = 0.2
+
 _RECEIVE_SLACK_S: Final = 5.0
 """SQS counts the 12 hours from when it handed the message out, which is a little before we saw it."""
 
@@ -41,6 +44,8 @@ class Lease:
     received_at_s: float
     expires_at_s: float
     phase: Phase = Phase.HELD
+    delete_sent: bool = False
+    """A delete without an answer may have deleted the message; then SQS says "over", and nothing has been lost."""
     visible_after_s: int = 0
     """For a lease that is being returned: how long the message stays hidden from the call on."""
 
@@ -73,6 +78,11 @@ class LeaseBook:
         """How often to look: every second, or ten times per lease when leases are shorter than ten seconds."""
         return min(1.0, self.visibility_s / 10)
 
+    @property
+    def call_s(self) -> float:
+        """How long a call about a lease may take: one that hangs must leave time for another try within the lease."""
+        return min(_LONGEST_CALL_S, max(_SHORTEST_CALL_S, self.visibility_s / 4))
+
     def get(self, key: int) -> Lease | None:
         """The lease, or None once it has ended (deleted, returned, lost)."""
         return self._leases.get(key)
@@ -82,10 +92,14 @@ class LeaseBook:
         lease = self._leases.get(key)
         return lease is not None and lease.phase is Phase.HELD
 
-    def take(self, receipt_handle: str, now_s: float) -> int:
-        """A message has just been received: its lease runs from now, whether or not a handler has it yet."""
+    def too_late(self, handed_out_s: float, now_s: float) -> bool:
+        """True when the lease of what was handed out then is over, or will be before an extension can go out."""
+        return handed_out_s + self.visibility_s - now_s <= 2 * self.look_s
+
+    def take(self, receipt_handle: str, handed_out_s: float) -> int:
+        """A message was received: its lease runs since SQS handed it out, whether or not a handler has it yet."""
         self._keys += 1
-        self._leases[self._keys] = Lease(self._keys, receipt_handle, now_s, now_s + self.visibility_s)
+        self._leases[self._keys] = Lease(self._keys, receipt_handle, handed_out_s, handed_out_s + self.visibility_s)
         return self._keys
 
     def changes_due(self, now_s: float) -> list[Change]:
@@ -121,18 +135,18 @@ class LeaseBook:
     def end(self, key: int) -> bool:
         """SQS says that the lease is no more. True when it was held, that is, when it has just been lost."""
         lease = self._leases.pop(key, None)
-        return lease is not None and lease.phase is Phase.HELD
+        return lease is not None and _loses(lease)
 
     def lapsed(self, now_s: float) -> list[int]:
         """Ends all leases whose time is up, and gives the keys of those that were still held: they are lost.
 
-        A message being returned is simply visible again; one whose delete is under way is the deleter's to judge.
+        A message being returned is simply visible again; one whose delete was sent is the deleter's to judge.
         """
         over = [lease for lease in self._leases.values() if lease.expires_at_s <= now_s]
         for lease in over:
             if lease.phase is not Phase.DELETING:
                 del self._leases[lease.key]
-        return [lease.key for lease in over if lease.phase is Phase.HELD]
+        return [lease.key for lease in over if _loses(lease)]
 
     def give_back(self, key: int, visible_after_s: int) -> None:
         """The message is to be visible again so many seconds after the change is sent (0: at once)."""
@@ -146,7 +160,14 @@ class LeaseBook:
     def start_delete(self, key: int) -> None:
         """A delete is being sent: the lease is not extended while it is under way."""
         if self.holds(key):
-            self._leases[key] = replace(self._leases[key], phase=Phase.DELETING)
+            self._leases[key] = replace(self._leases[key], phase=Phase.DELETING, delete_sent=True)
+
+    def time_to_delete_s(self, key: int, now_s: float) -> float:
+        """How long to wait for the answer to a delete: half of what the lease has left is for an extension after it."""
+        lease = self._leases.get(key)
+        if lease is None:
+            return self.call_s
+        return min(self.call_s, max(_SHORTEST_CALL_S, (lease.expires_at_s - now_s) / 2))
 
     def delete_failed(self, key: int, now_s: float) -> bool:
         """The delete did not go through. True when the lease still runs: it is kept alive again for another try."""
@@ -163,3 +184,8 @@ class LeaseBook:
         """The delete went through. True when the lease ran until then; otherwise nobody knows what was deleted."""
         lease = self._leases.pop(key, None)
         return lease is not None and now_s < lease.expires_at_s
+
+
+def _loses(lease: Lease) -> bool:
+    """Whether the end of this lease takes a message from a handler at work."""
+    return lease.phase is Phase.HELD and not lease.delete_sent

@@ -6,21 +6,15 @@ for the outcome and tell the handler to stop. It can't end a thread: a slot is b
 
 import asyncio
 import contextlib
-import inspect
 import queue
 import threading
-from collections.abc import Awaitable, Callable, Coroutine
 from concurrent.futures import Future
-from typing import Any, Final, Protocol, cast
+from typing import Final, Protocol
 
+from tidegate.worker.handlers import AsyncHandler, SyncHandler, check_finished
 from tidegate.worker.message import Message
 
-__all__ = ["AsyncHandler", "Handler", "HandlerRunner", "LoopRunner", "LoopThread", "Run", "ThreadRunner", "is_async"]
-
-AsyncHandler = Callable[[Message], Awaitable[object]]
-SyncHandler = Callable[[Message], object]
-Handler = AsyncHandler | SyncHandler
-"""What a user writes: returns when the work is done, raises when it is to be tried again."""
+__all__ = ["HandlerRunner", "LoopRunner", "LoopThread", "Run", "ThreadRunner"]
 
 _STOP_WITHIN_S: Final = 0.5
 
@@ -45,11 +39,6 @@ class HandlerRunner(Protocol):
         ...
 
     def close(self) -> None: ...
-
-
-def is_async(handler: Handler) -> bool:
-    """True for `async def`, for a partial of one, and for an object whose `__call__` is one."""
-    return inspect.iscoroutinefunction(handler) or inspect.iscoroutinefunction(getattr(handler, "__call__", None))  # noqa: B004  asks what kind it is, not whether
 
 
 class _Outcome:
@@ -107,12 +96,7 @@ class ThreadRunner:
 
     def _call(self, message: Message) -> BaseException | None:
         try:
-            result = self._handler(message)
-            if inspect.isawaitable(result):
-                _discard(result)
-                raise TypeError(  # noqa: TRY301  one place turns every failure into an outcome
-                    "the handler is not `async def` but returned an awaitable, which nobody awaited; make it async def"
-                )
+            check_finished(self._handler(message))
         except BaseException as error:  # noqa: BLE001  SystemExit in a handler fails its message, not the worker
             return error
         return None
@@ -149,7 +133,7 @@ class _TaskRun(_Outcome):
 
     async def _call(self) -> BaseException | None:
         try:
-            await self._handler(self._message)
+            check_finished(await self._handler(self._message))
         except BaseException as error:  # noqa: BLE001  SystemExit in a handler fails its message, not the loop
             return error
         return None
@@ -192,9 +176,3 @@ class LoopThread:
         self.loop.run_until_complete(asyncio.gather(*left, return_exceptions=True))
         self.loop.run_until_complete(self.loop.shutdown_asyncgens())
         self.loop.close()
-
-
-def _discard(result: Awaitable[Any]) -> None:
-    """Closes a coroutine that will never run, which would otherwise warn about that."""
-    if inspect.iscoroutine(result):
-        cast("Coroutine[Any, Any, Any]", result).close()

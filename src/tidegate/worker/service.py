@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tidegate.core.model import WorkerReport, WorkerState
-from tidegate.errors import Denied, Gone, Invalid, Throttled, Unreachable
 from tidegate.ports import HeartbeatSink, WorkQueue
-from tidegate.worker.backoff import Random, full_jitter_s
+from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.deletes import Deleter
 from tidegate.worker.jobs import Jobs, RetryDelay
@@ -19,13 +19,12 @@ from tidegate.worker.lifecycle import Lifecycle
 from tidegate.worker.reporter import Reporter
 from tidegate.worker.run_handler import HandlerRunner
 from tidegate.worker.slots import Slots
+from tidegate.worker.start_up import PATIENCE_S, lease_of
 from tidegate.worker.telemetry import Telemetry
-from tidegate.worker.waiting import happens_within
 
 __all__ = ["Plan", "WorkerService"]
 
 _FLUSH_S: Final = 2.0
-_REFUSALS: Final = (Denied, Gone, Invalid)
 
 logger = logging.getLogger(__name__)
 
@@ -87,16 +86,18 @@ class WorkerService:
     async def serve(self) -> None:
         """Works until `stop`, then leaves in order.
 
-        Raises the CloudError that made it impossible to start (Denied, Gone, Invalid, Unreachable). An internal task
-        that dies makes the worker leave in order too, and then raises what that task died of.
+        Raises what made it impossible to start: Denied, Gone, Invalid, or Throttled or Unreachable for half a minute;
+        ConfigError when the queue gives no lease. An internal task that dies makes the worker leave in order too, and
+        then raises what that task died of.
         """
         visibility_s = await self._visibility_s()
         if visibility_s is None:
+            logger.info("worker stopped before it had begun")
             return
         logger.info("worker %s of pool %s starts: %s", self._plan.worker_id, self._plan.pool, self._how(visibility_s))
         book = LeaseBook(visibility_s)
         keeper = LeaseKeeper(self._queue, book, lambda key: jobs.lease_lost(key), self._clock)
-        deleter = Deleter(self._queue, book, self._telemetry.uncertain_delete, self._clock, self._random)
+        deleter = Deleter(self._queue, book, keeper, self._telemetry.uncertain_delete, self._clock, self._random)
         jobs = self._jobs(book, keeper, deleter)
         background = [
             asyncio.create_task(keeper.run(), name="tidegate-lease-keeper"),
@@ -121,18 +122,11 @@ class WorkerService:
                 raise error
 
     async def _visibility_s(self) -> int | None:
-        """How long leases last; None when told to stop before that is known. Throttling passes, all else is raised."""
-        failures = 0
-        while not self._lifecycle.stopping.is_set():
-            if self._plan.visibility_timeout_s is not None:
-                return self._plan.visibility_timeout_s
-            try:
-                return max(1, await self._queue.visibility_timeout_s())
-            except Throttled as error:
-                failures += 1
-                logger.warning("can't read the queue's visibility timeout yet: %s", error)
-                await happens_within(self._lifecycle.stopping, full_jitter_s(failures, 1.0, 20.0, self._random))
-        return None
+        """How long leases last; None when told to stop before that is known."""
+        stopping, asked_for = self._lifecycle.stopping, self._plan.visibility_timeout_s
+        if asked_for is None:
+            return await lease_of(self._queue, stopping, self._clock, self._random)
+        return None if stopping.is_set() else asked_for
 
     def _how(self, visibility_s: int) -> str:
         plan = self._plan
@@ -154,7 +148,8 @@ class WorkerService:
             poll_wait_s=self._plan.poll_wait_s,
             batch=1 if self._plan.fifo else 10,
             # Where the queue's visibility timeout has been read, the endpoint has been reached already.
-            fatal=_REFUSALS if self._plan.visibility_timeout_s is None else (*_REFUSALS, Unreachable),
+            patience_s=math.inf if self._plan.visibility_timeout_s is None else PATIENCE_S,
+            clock=self._clock,
             random=self._random,
         )
 

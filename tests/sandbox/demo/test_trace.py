@@ -1,10 +1,16 @@
 """A trace becomes send times."""
 
 import random
+from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
+
+import pytest
 
 from tidegate.config.trace import Bin
-from tidegate.sandbox.demo.trace import send_times, spike
+from tidegate.errors import ConfigError
+from tidegate.sandbox.demo.settings import DemoSettings
+from tidegate.sandbox.demo.trace import plan, send_times, spike
 
 
 def test_the_spike_goes_from_five_a_second_to_forty_and_back() -> None:
@@ -25,3 +31,33 @@ def test_nothing_is_sent_after_the_end() -> None:
     times = list(send_times(bins, length_s=5, rng=random.Random(7)))
     assert max(times) < 5
     assert 400 < len(times) < 600
+
+
+def test_the_plan_of_a_seed_is_always_the_same() -> None:
+    assert plan(DemoSettings()) == plan(DemoSettings())
+    assert plan(DemoSettings()) != plan(replace(DemoSettings(), seed=2))
+
+
+@pytest.mark.parametrize(
+    ("length_s", "speed", "expected"),
+    [(None, 1.0, (30.0, 0)), (None, 10.0, (3.0, 0)), (20.0, 1.0, (20.0, 7)), (60.0, 1.0, (60.0, 0))],
+)
+def test_a_trace_sets_the_length_and_what_is_cut_off_is_counted(
+    length_s: float | None, speed: float, expected: tuple[float, int], tmp_path: Path
+) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_text("t_s,count\n0,5\n10,6\n20,7\n")
+    found = plan(replace(DemoSettings(), trace=path, speed=speed, length_s=length_s))
+    assert (found.length_s, found.left_out) == expected
+    assert len(found.times_s) == 18 - found.left_out
+
+
+def test_without_a_trace_it_is_ninety_seconds() -> None:
+    assert plan(DemoSettings()).length_s == 90.0
+
+
+def test_a_trace_with_more_than_a_demo_can_send_is_refused_before_it_is_planned(tmp_path: Path) -> None:
+    path = tmp_path / "trace.csv"
+    path.write_text("t_s,count\n0,1e300\n1,1\n")
+    with pytest.raises(ConfigError, match="the demo takes 1,000,000 at most; send for less long"):
+        plan(replace(DemoSettings(), trace=path))

@@ -34,11 +34,21 @@ def scene(tmp_path: Path) -> Scene:
     return shown
 
 
+@pytest.mark.parametrize("width", [1, 10, 20, 35, 36, 59])
+def test_a_terminal_too_narrow_for_the_view_ends_no_demo(tmp_path: Path, width: int) -> None:
+    console = Console(file=io.StringIO(), force_terminal=True, width=width, height=10)
+    empty = Scene(Cast(DemoSettings(), tmp_path, FakeClock()), History(), DecisionLog(tmp_path / "none.jsonl"))
+    empty.history.add(0.0, snapshot(), Staff(), 1)
+    with LiveView(DemoSettings(), 90.0, console) as view:
+        view(scene(tmp_path))
+        view(empty)
+
+
 @pytest.mark.parametrize("width", [60, 80, 200])
 def test_the_view_shows_charts_workers_and_decisions_at_any_width(tmp_path: Path, width: int) -> None:
     drawn = io.StringIO()
     console = Console(file=drawn, force_terminal=True, width=width, height=40)
-    with LiveView(DemoSettings(), console) as view:
+    with LiveView(DemoSettings(), 90.0, console) as view:
         view(scene(tmp_path))
     text = drawn.getvalue()
     for expected in ("head age 12.0 s", "arrivals 10/s", "backlog", "desired", "draining", "1 → 3 workers: because"):

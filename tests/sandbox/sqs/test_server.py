@@ -181,6 +181,12 @@ def test_a_port_that_is_taken_is_told_at_the_start() -> None:
     server.stop()
 
 
+@pytest.mark.parametrize("port", [-1, 65_536])
+def test_a_port_that_can_not_be_is_told_at_the_start(port: int) -> None:
+    with pytest.raises(OverflowError, match="0-65535"):
+        SqsServer(port=port).start()
+
+
 async def test_it_runs_on_a_callers_own_loop_and_leaves_no_task_there() -> None:
     endpoint = SqsEndpoint()
     await endpoint.start()
@@ -224,6 +230,16 @@ def test_as_a_process_it_says_its_url_serves_and_ends_on_a_signal(number: signal
         out, err = process.communicate(timeout=10)
         wire.cut()
     assert (process.returncode, out, err) == (0, "", "")
+
+
+@pytest.mark.parametrize("where", [("--port", "99999"), ("--port", "-1"), ("--host", "a" * 64)])
+def test_as_a_process_it_says_in_one_line_that_it_can_not_listen_there(where: tuple[str, str]) -> None:
+    command = [sys.executable, "-m", "tidegate.sandbox.sqs", *where]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=20, check=False)
+    assert done.returncode == 2
+    assert done.stdout == ""
+    assert done.stderr.count("\n") == 1
+    assert done.stderr.startswith("can't listen on ")
 
 
 def test_as_a_process_it_says_in_one_line_that_the_port_is_taken() -> None:

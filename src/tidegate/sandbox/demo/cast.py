@@ -9,11 +9,13 @@ from pathlib import Path
 
 from tidegate.aws.dynamodb import create_table
 from tidegate.aws.stand_in import QueueSender, create_queues, stand_in_clients
+from tidegate.errors import TidegateError
 from tidegate.ports import Clock
 from tidegate.sandbox.agent import Agent, AgentSettings
 from tidegate.sandbox.cloud import Cloud
 from tidegate.sandbox.demo.job import JOURNAL_VARIABLE
 from tidegate.sandbox.demo.ledger import Ledger
+from tidegate.sandbox.demo.logs import last_words
 from tidegate.sandbox.demo.settings import DemoSettings
 from tidegate.sandbox.feeder import Feeder
 from tidegate.sandbox.launch import Launcher, Program
@@ -26,7 +28,7 @@ from tidegate.sandbox.sqs import SqsServer
 __all__ = ["QUEUE", "Cast"]
 
 QUEUE = "demo"
-_CLI = "tidegate.entrypoints.cli:main"
+_CLI = "tidegate.entrypoints.start:main"
 _MAX_RECEIVES = 10
 _CONTROLLER_STOP_S = 15.0
 
@@ -146,9 +148,23 @@ stop_timeout = "{settings.stop_timeout_s:g}s"
             self.controller_exit = self._controller.wait()
         self._controller = None
 
-    def controller_died(self) -> int | None:
-        """The exit code of a controller that ended though nobody stopped it."""
-        return self._controller.poll() if self._controller is not None else None
+    @property
+    def controller_pid(self) -> int:
+        """Raises TidegateError when it has been stopped."""
+        if self._controller is None:
+            raise TidegateError("the controller has been stopped; start_controller() first")
+        return self._controller.pid
+
+    def tend_controller(self) -> None:
+        """Start a controller that was killed again, as its platform would.
+
+        Raises TidegateError when it ended by itself: it would do so again.
+        """
+        exit_code = self._controller.poll() if self._controller is not None else None
+        if exit_code is not None and exit_code < 0:
+            self.start_controller()
+        elif exit_code is not None:
+            raise TidegateError(f"the controller ended with {exit_code}: {last_words(self.controller_log)}")
 
     def stop(self) -> None:
         """End everything. Safe to call twice."""

@@ -14,7 +14,8 @@ from tidegate.core.durations import parse_duration
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import Clock
 from tidegate.sandbox.demo.settings import DemoSettings, check
-from tidegate.sandbox.demo.trace import plan
+from tidegate.sandbox.demo.signals import stopping_on_signals
+from tidegate.sandbox.demo.trace import Plan, plan
 
 if TYPE_CHECKING:
     from tidegate.sandbox.demo.run import Outcome, Scene
@@ -37,8 +38,13 @@ def main(args: list[str], clock: Clock) -> int:
 
 def _command(clock: Clock) -> Callable[..., int]:
     def demo(
-        length: Annotated[str, typer.Option("--for", help="How long messages are sent.")] = "90s",
-        trace: Annotated[Path | None, typer.Option(help="CSV file t_s,count instead of the spike.")] = None,
+        length: Annotated[
+            str | None,
+            typer.Option("--for", help="How long messages are sent; left out: as long as the trace, or 90s."),
+        ] = None,
+        trace: Annotated[
+            Path | None, typer.Option(help="CSV file with the header t_s,count: each bin's start and its arrivals.")
+        ] = None,
         speed: Annotated[float, typer.Option(help="Divide the trace's time axis (and nothing else) by this.")] = 1.0,
         target_wait: Annotated[str, typer.Option(help="The wait that no message should exceed.")] = "10s",
         service_time: Annotated[str, typer.Option(help="Mean time that a handler works.")] = "300ms",
@@ -54,7 +60,7 @@ def _command(clock: Clock) -> Callable[..., int]:
         message was lost or a handler interrupted.
         """
         settings = DemoSettings(
-            length_s=_seconds("--for", length),
+            length_s=None if length is None else _seconds("--for", length),
             trace=trace,
             speed=speed,
             target_wait_s=_seconds("--target-wait", target_wait),
@@ -63,11 +69,10 @@ def _command(clock: Clock) -> Callable[..., int]:
             capacity=capacity,
             seed=seed,
         )
-        if json_file is not None and not json_file.resolve().parent.is_dir():
-            fix = "create that directory or write another file"
-            raise ConfigError([Fault("--json", str(json_file), "its directory does not exist", fix)])
         check(settings)
-        outcome = _run(settings, plan(settings), clock, headless=headless)
+        _check_json(json_file)
+        with stopping_on_signals():
+            outcome = _run(settings, plan(settings), clock, headless=headless)
         if json_file is not None:
             json_file.write_text(json.dumps(asdict(outcome.verdict), indent=2) + "\n")
         return 0 if outcome.verdict.passed else EXIT_FAILED
@@ -75,7 +80,18 @@ def _command(clock: Clock) -> Callable[..., int]:
     return demo
 
 
-def _run(settings: DemoSettings, times: list[float], clock: Clock, *, headless: bool) -> "Outcome":
+def _check_json(path: Path | None) -> None:
+    """Said before the demo has run, not after it."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise ConfigError([Fault("--json", str(path), "it is a directory", "write a file's name")])
+    if not path.resolve().parent.is_dir():
+        fix = "create that directory or write another file"
+        raise ConfigError([Fault("--json", str(path), "its directory does not exist", fix)])
+
+
+def _run(settings: DemoSettings, traffic: Plan, clock: Clock, *, headless: bool) -> "Outcome":
     # Imported only now: moto takes a second or two, and a wrong option should be said at once.
     from tidegate.sandbox.demo.report import print_verdict
     from tidegate.sandbox.demo.run import Demo
@@ -83,15 +99,15 @@ def _run(settings: DemoSettings, times: list[float], clock: Clock, *, headless: 
 
     console = Console()
     if console.is_terminal and not headless:
-        with LiveView(settings, console) as view:
-            outcome = Demo(settings, times, clock, view).run()
+        with LiveView(settings, traffic.length_s, console) as view:
+            outcome = Demo(settings, traffic, clock, view).run()
     else:
-        outcome = Demo(settings, times, clock, _progress(settings)).run()
+        outcome = Demo(settings, traffic, clock, _progress(settings, traffic)).run()
     print_verdict(outcome, settings, console)
     return outcome
 
 
-def _progress(settings: DemoSettings) -> "Callable[[Scene], None]":
+def _progress(settings: DemoSettings, plan: Plan) -> "Callable[[Scene], None]":
     from tidegate.sandbox.demo.report import Progress
 
     def say(line: str) -> None:
@@ -99,8 +115,9 @@ def _progress(settings: DemoSettings) -> "Callable[[Scene], None]":
         sys.stdout.flush()
 
     traffic = "a spike from 5/s to 40/s and back" if settings.trace is None else str(settings.trace)
+    left_out = f" ({plan.left_out:,} messages of the trace are beyond that)" if plan.left_out else ""
     say(
-        f"tidegate demo: {traffic} for {settings.length_s:g} s, {settings.service_time_s:g} s of work each; "
+        f"tidegate demo: {traffic} for {plan.length_s:g} s{left_out}, {settings.service_time_s:g} s of work each; "
         f"the controller keeps the wait under {settings.target_wait_s:g} s with {settings.min_workers} to "
         f"{settings.max_workers} workers of {settings.slots} slots, {settings.start_up_s:g} s to start one"
     )

@@ -66,7 +66,8 @@ class History:
         self.frames.clear()
 
     def series(self, name: str, width: int) -> list[float]:
-        """`name` of the frames, thinned to `width` points by taking the largest of each stretch."""
+        """`name` of the frames, thinned to `width` points (at least one) by taking the largest of each stretch."""
+        width = max(1, width)
         values = [float(getattr(frame, name)) for frame in self.frames]
         if len(values) <= width:
             return values

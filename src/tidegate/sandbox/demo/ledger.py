@@ -105,7 +105,7 @@ def reckon(
     """Hold what was sent against what was done.
 
     A message is lost when it was accepted and not deleted, or deleted though no handler ended. A run is interrupted
-    when it did not end and its worker was not killed with -9 on purpose; it is a duplicate when an earlier run of the
+    when it did not end and its worker was not killed with -9 from outside; it is a duplicate when an earlier run of the
     same message had ended or ends as well.
     """
     by_message: dict[str, list[Run]] = defaultdict(list)

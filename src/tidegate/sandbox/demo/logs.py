@@ -5,7 +5,9 @@ from collections import deque
 from pathlib import Path
 from typing import Any
 
-__all__ = ["DecisionLog", "errors_in"]
+__all__ = ["DecisionLog", "errors_in", "last_words"]
+
+_LAST_WORDS = 300
 
 
 class DecisionLog:
@@ -38,14 +40,24 @@ class DecisionLog:
 
 
 def errors_in(paths: list[Path]) -> list[str]:
-    """Each line at level error, and each that is no log line at all (a traceback, say), with its file's name."""
+    """Each line at level error, and each traceback, with its file's name. Bad exits are told by the agent."""
     found = []
     for path in paths:
         for line in path.read_text(errors="replace").splitlines():
             entry = _entry(line)
-            if line.strip() and (entry is None or entry.get("level") in ("error", "critical")):
+            if line.startswith("Traceback") or (entry or {}).get("level") in ("error", "critical"):
                 found.append(f"{path.stem}: {line.strip()}")
     return found
+
+
+def last_words(path: Path) -> str:
+    """What a program said last, short enough for one line: of a log line its error, fault or event."""
+    lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
+    if not lines:
+        return "it wrote nothing"
+    entry = _entry(lines[-1]) or {}
+    said = next((entry[key] for key in ("error", "fault", "event") if entry.get(key)), lines[-1])
+    return str(said)[:_LAST_WORDS]
 
 
 def _entry(line: str) -> dict[str, Any] | None:

@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import asdict
 
 from rich.console import Console
-from rich.table import Table
 
 from tidegate.sandbox.demo.run import Outcome, Scene
 from tidegate.sandbox.demo.settings import DemoSettings
@@ -30,7 +29,7 @@ class Progress:
             self._next_s += PROGRESS_S
             self._say(
                 f"{frame.at_s:5.0f} s  head age {frame.head_age_s:.1f} s, backlog {frame.backlog}, "
-                f"{frame.arrivals_per_s:.0f}/s arriving, {frame.running} workers running, "
+                f"{frame.arrivals_per_s:.0f}/s arriving, workers running: {frame.running}, "
                 f"{frame.deleted} of {frame.sent} done"
             )
 
@@ -38,10 +37,8 @@ class Progress:
 def print_verdict(outcome: Outcome, settings: DemoSettings, console: Console) -> None:
     """The table, the errors in words, and one line that says how it went."""
     verdict = outcome.verdict
-    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
     for name, value in asdict(verdict).items():
-        table.add_row(name, "-" if value is None else f"{value:,}")
-    console.print(table)
+        console.print(f"{name:<15} {'-' if value is None else f'{value:,}'}", highlight=False)
     for error in outcome.errors[:10]:
         console.print(f"error: {error[:400]}", markup=False, highlight=False, soft_wrap=True)
     if len(outcome.errors) > 10:
@@ -52,8 +49,8 @@ def print_verdict(outcome: Outcome, settings: DemoSettings, console: Console) ->
 def _summary(outcome: Outcome, settings: DemoSettings) -> str:
     verdict = outcome.verdict
     if not verdict.passed:
-        named = ", ".join(outcome.messages.lost_ids[:5])
-        return f"FAILED: {verdict.lost} messages lost ({named or 'none'}), {verdict.interrupted} handlers interrupted"
+        named = f" ({', '.join(outcome.messages.lost_ids[:5])})" if verdict.lost else ""
+        return f"FAILED: messages lost: {verdict.lost}{named}; handlers interrupted: {verdict.interrupted}"
     wait = "no message was started" if verdict.wait_p99_s is None else f"99 % started within {verdict.wait_p99_s:.1f} s"
     return (
         f"nothing lost, nobody interrupted; {wait} (target {settings.target_wait_s:g} s), "

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tidegate.errors import TidegateError
 from tidegate.ports import Clock
 from tidegate.sandbox.demo.cast import QUEUE, Cast
 from tidegate.sandbox.demo.frames import Frame, History
 from tidegate.sandbox.demo.ledger import Messages
 from tidegate.sandbox.demo.logs import DecisionLog
 from tidegate.sandbox.demo.settings import DemoSettings
+from tidegate.sandbox.demo.trace import Plan
 from tidegate.sandbox.demo.traffic import Traffic
 from tidegate.sandbox.demo.verdict import Verdict, reach_verdict
 
@@ -48,13 +48,11 @@ class Outcome:
 class Demo:
     """Runs in the caller's thread; `on_step` is called four times a second and may meddle through `scene.cast`.
 
-    `times` are the seconds from the start at which a message is sent, as `trace.plan` gives them.
+    `plan` is `trace.plan(settings)`.
     """
 
-    def __init__(
-        self, settings: DemoSettings, times: list[float], clock: Clock, on_step: Callable[[Scene], None]
-    ) -> None:
-        self._settings, self._times, self._clock, self._on_step = settings, times, clock, on_step
+    def __init__(self, settings: DemoSettings, plan: Plan, clock: Clock, on_step: Callable[[Scene], None]) -> None:
+        self._settings, self._plan, self._clock, self._on_step = settings, plan, clock, on_step
         self._faults: list[str] = []
 
     def run(self) -> Outcome:
@@ -64,12 +62,12 @@ class Demo:
             cast = Cast(self._settings, Path(home), self._clock)
             cast.start()
             try:
-                traffic = Traffic(cast.sender, self._times, self._settings.service_time_s, rng, self._clock)
+                traffic = Traffic(cast.sender, self._plan.times_s, self._settings.service_time_s, rng, self._clock)
                 scene = Scene(cast, History(), DecisionLog(cast.controller_log))
                 self._play(scene, traffic)
             finally:
                 cast.stop()
-            final = scene.frame.running + scene.frame.pending
+            final = scene.frame.running
             return Outcome(*reach_verdict(cast, scene.log, scene.history.peak_workers, final, self._faults))
 
     def _play(self, scene: Scene, traffic: Traffic) -> None:
@@ -102,18 +100,11 @@ class Demo:
         snapshot = scene.cast.sqs.snapshot()[QUEUE]
         scene.history.add(self._clock.now() - began_s, snapshot, scene.cast.agent, desired)
         self._on_step(scene)
-        exit_code = scene.cast.controller_died()
-        if exit_code is not None:
-            raise TidegateError(f"the controller ended with {exit_code}: {_last_line(scene.cast.controller_log)}")
+        scene.cast.tend_controller()
 
     def _over(self, scene: Scene, traffic: Traffic, began_s: float) -> bool:
         elapsed_s = self._clock.now() - began_s
-        if elapsed_s < self._settings.length_s and traffic.error is None:
+        if elapsed_s < self._plan.length_s and traffic.error is None:
             return False
         done = traffic.finished.is_set() and scene.cast.ledger.open() == 0
-        return done or elapsed_s >= self._settings.length_s + self._settings.drain_limit_s
-
-
-def _last_line(path: Path) -> str:
-    lines = path.read_text(errors="replace").strip().splitlines() if path.exists() else []
-    return lines[-1] if lines else "it wrote nothing"
+        return done or elapsed_s >= self._plan.length_s + self._settings.drain_limit_s

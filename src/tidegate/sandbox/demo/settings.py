@@ -7,15 +7,18 @@ from tidegate.errors import ConfigError, Fault
 
 __all__ = ["DemoSettings", "check"]
 
+LONGEST_S = 86_400.0
+
 
 @dataclass(frozen=True, slots=True)
 class DemoSettings:
     """Times in seconds. The defaults show a spike within 90 s on two cores.
 
-    `visibility_s` is the queue's lease, `drain_limit_s` how long the demo goes on after the last message was sent.
+    `length_s` None is the trace's own length, or 90 s. `visibility_s` is the queue's lease; the demo goes on for
+    `drain_limit_s` at most after the last message was sent.
     """
 
-    length_s: float = 90.0
+    length_s: float | None = None
     trace: Path | None = None
     speed: float = 1.0
     target_wait_s: float = 10.0
@@ -41,14 +44,16 @@ def check(settings: DemoSettings) -> None:
     faults = [
         Fault(name, value, "must be more than 0", f"write a number above 0, for example {example}")
         for name, value, example in (
-            ("--for", settings.length_s, 90),
+            ("--for", 90 if settings.length_s is None else settings.length_s, 90),
             ("--speed", settings.speed, 20),
             ("--target-wait", settings.target_wait_s, "10s"),
             ("--service-time", settings.service_time_s, "300ms"),
         )
         if not 0 < value < float("inf")
     ]
-    if settings.trace is None and settings.speed != 1:
+    if settings.length_s is not None and settings.length_s > LONGEST_S:
+        faults.append(Fault("--for", settings.length_s, "is more than a day", "write 24h or less"))
+    if settings.trace is None and settings.speed > 0 and settings.speed != 1:
         faults.append(Fault("--speed", settings.speed, "there is no trace to speed up", "give --trace FILE too"))
     if settings.capacity not in ("ecs", "asg"):
         faults.append(Fault("--capacity", settings.capacity, "no such platform", "write ecs or asg"))

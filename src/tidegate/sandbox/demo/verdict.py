@@ -7,7 +7,7 @@ from tidegate.sandbox.agent import Agent
 from tidegate.sandbox.demo.cast import Cast
 from tidegate.sandbox.demo.ledger import Messages, read_journals, reckon
 from tidegate.sandbox.demo.logs import DecisionLog, errors_in
-from tidegate.sandbox.events import EventKind
+from tidegate.sandbox.events import AgentEvent, EventKind
 
 __all__ = ["Verdict", "reach_verdict"]
 
@@ -17,7 +17,7 @@ class Verdict:
     """Waits run from the send to the first start of a handler; `late_share` is the share of them over the target.
 
     `lost`: accepted by the endpoint and never deleted (or deleted without a finished handler). `interrupted`: handlers
-    that started and did not end though no test killed their worker; `killed` are those whose worker a test did kill.
+    that started and did not end though nobody killed their worker with -9; `killed` are those whose worker was killed.
     `worker_seconds` counts from the moment that a worker was asked for.
     """
 
@@ -50,7 +50,7 @@ def reach_verdict(
 ) -> tuple[Verdict, Messages, list[str]]:
     """After everything has been stopped: the verdict, the messages behind it, and every error in words."""
     sent_at_s, deleted = cast.ledger.accounts()
-    killed_pids = {e.pid for e in cast.agent.events() if e.killed_by == "test" and e.pid is not None}
+    killed_pids = {event.pid for event in cast.agent.events() if event.pid is not None and _killed_from_outside(event)}
     runs = read_journals(cast.journals)
     messages = reckon(sent_at_s, deleted, runs, killed_pids, cast.settings.target_wait_s)
     began = {run.pid for run in runs}
@@ -78,8 +78,13 @@ def reach_verdict(
     return verdict, messages, errors
 
 
+def _killed_from_outside(event: AgentEvent) -> bool:
+    """SIGKILL by a test or by whoever watches, and not by the agent after the stop timeout."""
+    return event.exit_code == -signal.SIGKILL and event.killed_by != "stop_timeout"
+
+
 def _bad_exits(agent: Agent, began: set[int]) -> list[str]:
-    """Workers that ended with another code than 0 and were not killed by a test.
+    """Workers that ended with another code than 0 and were not killed with -9 from outside.
 
     SIGTERM may also meet an interpreter that is still starting and knows no handlers yet; nothing was received then.
     """
@@ -90,6 +95,6 @@ def _bad_exits(agent: Agent, began: set[int]) -> list[str]:
         for event in agent.events()
         if event.kind is EventKind.STOPPED
         and event.exit_code not in (0, None)
-        and event.killed_by != "test"
+        and not _killed_from_outside(event)
         and not (event.exit_code == while_starting and event.pid not in began)
     ]

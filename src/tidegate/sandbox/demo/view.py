@@ -17,7 +17,7 @@ __all__ = ["LiveView", "bars"]
 
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _CHART_ROWS = 3
-_DECISIONS = 6
+_DECISIONS = 30
 _LABEL_WIDTH = 13
 
 
@@ -34,8 +34,8 @@ def bars(values: Sequence[float], rows: int, most: float) -> list[str]:
 class LiveView:
     """Call it with each scene. Leaving the context gives the terminal back as it was."""
 
-    def __init__(self, settings: DemoSettings, console: Console) -> None:
-        self._settings = settings
+    def __init__(self, settings: DemoSettings, length_s: float, console: Console) -> None:
+        self._settings, self._length_s = settings, length_s
         self._console = console
         self._live = Live(console=console, screen=True, auto_refresh=False)
 
@@ -58,16 +58,16 @@ class LiveView:
             Layout(self._charts(scene), size=2 * (_CHART_ROWS + 2)),
             Layout(name="log"),
         )
-        layout["log"].update(Panel(self._decisions(scene), title="decisions", title_align="left", border_style="dim"))
+        layout["log"].update(
+            Panel(self._decisions(scene), title="decisions, newest first", title_align="left", border_style="dim")
+        )
         self._live.update(layout, refresh=True)
 
     def _head(self, frame: Frame) -> Panel:
-        left_s = max(0.0, self._settings.length_s - frame.at_s)
+        left_s = max(0.0, self._length_s - frame.at_s)
         phase = f"{left_s:.0f} s of traffic left" if left_s else "traffic is over; working off the rest"
         text = Text.assemble(
-            ("tidegate ", "bold cyan"),
-            f"{frame.at_s:.0f} s · {phase} · sent {frame.sent:,} · done {frame.deleted:,} · ",
-            f"workers {frame.running} running, {frame.pending} starting, {frame.stopping} draining",
+            ("tidegate ", "bold cyan"), f"{frame.at_s:.0f} s · {phase} · sent {frame.sent:,} · done {frame.deleted:,}"
         )
         return Panel(text, border_style="cyan")
 
@@ -100,7 +100,7 @@ class LiveView:
         """Three charts of one line each on one scale: what is asked for, what runs, what is leaving."""
         names = {"desired": "cyan", "running": "magenta", "stopping": "yellow"}
         series = {name: scene.history.series(name, self._chart_width - _LABEL_WIDTH) for name in names}
-        most = max(4.0, *(value for values in series.values() for value in values))
+        most = max([4.0, *(value for values in series.values() for value in values)])
         text = Text(no_wrap=True)
         for name, style in names.items():
             label = "draining" if name == "stopping" else name
@@ -111,7 +111,7 @@ class LiveView:
     def _decisions(self, scene: Scene) -> Group:
         marks = {"out": ("▲", "green"), "in": ("▼", "magenta"), "hold": ("·", "dim")}
         lines = []
-        for entry in list(scene.log.recent)[-_DECISIONS:]:
+        for entry in reversed(list(scene.log.recent)[-_DECISIONS:]):
             mark, style = marks[entry["action"]]
             lines.append(Text.assemble((f"{mark} ", style), entry["sentence"]))
         return Group(*lines)

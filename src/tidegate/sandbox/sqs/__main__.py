@@ -27,8 +27,9 @@ def main() -> int:
     choice = parser.parse_args()
     try:
         asyncio.run(_serve(choice.host, choice.port))
-    except OSError as error:
-        sys.stderr.write(f"can't listen on {choice.host}:{choice.port}: {error.strerror}; choose another --port\n")
+    except (OSError, OverflowError, UnicodeError) as error:  # OverflowError: no such port; UnicodeError: no such name
+        problem = error.strerror if isinstance(error, OSError) else str(error)
+        sys.stderr.write(f"can't listen on {choice.host}:{choice.port}: {problem}; choose another --port or --host\n")
         return 2
     return 0
 

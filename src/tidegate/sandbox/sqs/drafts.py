@@ -4,7 +4,6 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMe
 """
 
 import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Mapping
@@ -21,7 +20,10 @@ __all__ = ["draft_of"]
 _FORBIDDEN = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _TOKEN = re.compile(r"[A-Za-z0-9!\"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~]{1,128}")
 _ATTRIBUTE_NAME = re.compile(r"(?!(?i:aws\.|amazon\.)|\.)(?!.*\.\.)[A-Za-z0-9_.-]{1,256}(?<!\.)")
-_ATTRIBUTE_TYPE = re.compile(r"(String|Number|Binary)(\..+)?")
+_ATTRIBUTE_TYPE = re.compile(r"(String|Number|Binary)(\..{1,249})?")
+"""The label behind the point is the user's own: 256 characters in all, of those that a body may have.
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-message-metadata.html (unverified)"""
+_NUMBER = re.compile(r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]{1,3})?")
 _MOST_ATTRIBUTES = 10
 _LONGEST_DELAY_S = 900
 
@@ -101,7 +103,10 @@ def _system_attributes(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
     for name, attribute in attributes.items():
         if name != "AWSTraceHeader":
             raise Refusal(Code.INVALID_PARAMETER_VALUE, f"Message system attribute name '{name}' is invalid.")
-        _check_attribute(name, attribute)
+        if _check_attribute(name, attribute) != "String":
+            raise Refusal(
+                Code.INVALID_PARAMETER_VALUE, f"The type of message system attribute '{name}' must be String."
+            )
     return attributes
 
 
@@ -116,17 +121,22 @@ def _attributes(attributes: Mapping[str, Any]) -> Mapping[str, Any]:
     return attributes
 
 
-def _check_attribute(name: str, attribute: object) -> None:
+def _check_attribute(name: str, attribute: object) -> str:
+    """Its data type."""
     if not isinstance(attribute, dict):
         raise Refusal(Code.SERIALIZATION, f"The message attribute '{name}' is not an object.")
-    data_type = str(attribute.get("DataType") or "")
-    if not _ATTRIBUTE_TYPE.fullmatch(data_type):
+    data_type = attribute.get("DataType")
+    if not isinstance(data_type, str) or not _ATTRIBUTE_TYPE.fullmatch(data_type) or _FORBIDDEN.search(data_type):
         text = f"The type of message attribute '{name}' must be String, Number or Binary."
         raise Refusal(Code.INVALID_PARAMETER_VALUE, text)
     kind = "BinaryValue" if data_type.startswith("Binary") else "StringValue"
     if not _has_value(attribute.get(kind), binary=kind == "BinaryValue"):
         text = f"The message attribute '{name}' must contain a non-empty, valid {kind}."
         raise Refusal(Code.INVALID_PARAMETER_VALUE, text)
+    if data_type.startswith("Number") and not _NUMBER.fullmatch(attribute[kind]):
+        text = f"Can't cast the value of message (user) attribute '{name}' to a number."
+        raise Refusal(Code.INVALID_PARAMETER_VALUE, text)
+    return data_type
 
 
 def _has_value(value: object, *, binary: bool) -> bool:
@@ -136,6 +146,6 @@ def _has_value(value: object, *, binary: bool) -> bool:
         return _FORBIDDEN.search(value) is None
     try:
         base64.b64decode(value, validate=True)
-    except binascii.Error:
+    except ValueError:  # not base64, or not even ASCII
         return False
     return True

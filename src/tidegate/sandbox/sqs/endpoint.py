@@ -72,13 +72,13 @@ class SqsEndpoint:
         return self._service.snapshot()
 
     async def start(self) -> None:
-        """Listen. Raises OSError when the port is taken."""
+        """Listen. Raises OSError when the port is taken, OverflowError when there is none of that number."""
         server = web.Server(self._handle, request_factory=_request, handler_cancellation=True, access_log=None)
         self._runner = web.ServerRunner(server, shutdown_timeout=_STOP_S)
         await self._runner.setup()
         try:
             await web.TCPSite(self._runner, self.host, self.port).start()
-        except OSError:
+        except BaseException:
             await self.stop()
             raise
         self.port = self._runner.addresses[0][1]

@@ -1,11 +1,13 @@
 """Receipt handles: which message, and which of its leases. Opaque to clients, and good for one queue only."""
 
 import base64
-import binascii
+import re
 
 from tidegate.sandbox.sqs.faults import Code, Refusal
 
 __all__ = ["Handles"]
+
+_COUNT = re.compile(r"[0-9]{1,18}")
 
 
 class Handles:
@@ -21,7 +23,7 @@ class Handles:
         """The message's number and its lease's. Raises ReceiptHandleIsInvalid for another queue's handle, or none."""
         text = _decoded(handle)
         number, _, lease = text.removeprefix(self._prefix).partition(":")
-        if text.startswith(self._prefix) and number.isdecimal() and lease.isdecimal():
+        if text.startswith(self._prefix) and _COUNT.fullmatch(number) and _COUNT.fullmatch(lease):
             return int(number), int(lease)
         reason = f'The input receipt handle "{handle}" is not a valid receipt handle.'
         raise Refusal(Code.RECEIPT_HANDLE_IS_INVALID, reason)
@@ -30,5 +32,5 @@ class Handles:
 def _decoded(handle: str) -> str:
     try:
         return base64.b64decode(handle, validate=True).decode()
-    except (binascii.Error, ValueError):
+    except ValueError:  # not base64, or not UTF-8 inside
         return ""

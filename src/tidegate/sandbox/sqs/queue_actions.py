@@ -3,8 +3,10 @@
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_Operations.html
 """
 
+import base64
+
 from tidegate.sandbox.sqs.call import Action, Answer, Call
-from tidegate.sandbox.sqs.faults import Code, Refusal
+from tidegate.sandbox.sqs.faults import Code, Refusal, invalid_value
 from tidegate.sandbox.sqs.settings import KNOWN_ATTRIBUTES
 
 __all__ = ["QUEUE_ACTIONS"]
@@ -14,8 +16,7 @@ _MOST_LISTED = 1_000
 
 def _create_queue(call: Call) -> Answer:
     name = call.params.text("QueueName")
-    attributes = {key: str(value) for key, value in call.params.mapping("Attributes").items()}
-    call.service.create(name, attributes, call.params.mapping("tags"))
+    call.service.create(name, call.params.texts("Attributes"), call.params.texts("tags"))
     return {"QueueUrl": call.url(name)}
 
 
@@ -32,24 +33,47 @@ def _get_queue_url(call: Call) -> Answer:
 
 def _list_queues(call: Call) -> Answer:
     prefix = call.params.optional_text("QueueNamePrefix") or ""
-    return _page(call, [name for name in call.service.names() if name.startswith(prefix)], "QueueUrls")
+    names = [name for name in call.service.names() if name.startswith(prefix)]
+    return _page(call, names, "QueueUrls", f"ListQueues:{prefix}")
 
 
 def _list_dead_letter_source_queues(call: Call) -> Answer:
     # The lower-case key is AWS's own: the model names this list "queueUrls".
-    return {"queueUrls": [], **_page(call, call.service.sources_of(call.queue()), "queueUrls")}
+    queue = call.queue()
+    names = call.service.sources_of(queue)
+    return {"queueUrls": [], **_page(call, names, "queueUrls", f"ListDeadLetterSourceQueues:{queue.name}")}
 
 
-def _page(call: Call, names: list[str], key: str) -> Answer:
-    """A page of URLs; the token is the last name of the page before. Without MaxResults: the first thousand."""
+def _page(call: Call, names: list[str], key: str, which: str) -> Answer:
+    """A page of URLs. Without MaxResults: the first thousand. `which` list it is, for its tokens."""
     most = call.params.optional_number("MaxResults", 1, _MOST_LISTED)
-    token = call.params.optional_text("NextToken") or ""
-    rest = [name for name in names if name > token]
+    token = call.params.optional_text("NextToken")
+    last = "" if token is None else _last_in(token, which)
+    rest = [name for name in names if name > last]
     page = rest[: most or _MOST_LISTED]
     answer: Answer = {key: [call.url(name) for name in page]} if page else {}
     if most and len(rest) > most:
-        answer["NextToken"] = page[-1]
+        answer["NextToken"] = _token(page[-1], which)
     return answer
+
+
+def _token(last: str, which: str) -> str:
+    """The name that the page ended with; good for the same list only, and nothing that is made up by chance."""
+    return base64.b64encode(f"{which}:{last}".encode()).decode()
+
+
+def _last_in(token: str, which: str) -> str:
+    last = _decoded(token).rpartition(":")[2]
+    if not last or token != _token(last, which):
+        raise invalid_value(token, "NextToken", "It was not given out for this list.")
+    return last
+
+
+def _decoded(token: str) -> str:
+    try:
+        return base64.b64decode(token, validate=True).decode()
+    except ValueError:
+        return ""
 
 
 def _get_queue_attributes(call: Call) -> Answer:
@@ -63,8 +87,7 @@ def _get_queue_attributes(call: Call) -> Answer:
 
 
 def _set_queue_attributes(call: Call) -> Answer:
-    attributes = {key: str(value) for key, value in call.params.mapping("Attributes").items()}
-    call.service.configure(call.queue_name(), attributes)
+    call.service.configure(call.queue_name(), call.params.texts("Attributes"))
     return {}
 
 
@@ -74,7 +97,7 @@ def _purge_queue(call: Call) -> Answer:
 
 
 def _tag_queue(call: Call) -> Answer:
-    call.service.entry(call.queue_name()).tags.update(call.params.mapping("Tags"))
+    call.service.entry(call.queue_name()).tags.update(call.params.texts("Tags"))
     return {}
 
 

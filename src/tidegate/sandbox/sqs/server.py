@@ -34,11 +34,11 @@ class SqsServer:
         return self._endpoint.url
 
     def start(self) -> Self:
-        """Listen. Raises OSError when the port is taken."""
+        """Listen. Raises OSError when the port is taken, OverflowError when there is none of that number."""
         self._thread.start()
         try:
             self._started.result(_PATIENCE_S)
-        except OSError:
+        except Exception:
             self._thread.join(_PATIENCE_S)
             raise
         return self
@@ -65,7 +65,7 @@ class SqsServer:
     async def _serve(self) -> None:
         try:
             await self._endpoint.start()
-        except OSError as error:
+        except Exception as error:  # noqa: BLE001  raised where it was started
             self._started.set_exception(error)
             return
         self._started.set_result(asyncio.get_running_loop())

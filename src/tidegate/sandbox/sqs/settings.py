@@ -4,6 +4,7 @@ Ranges and defaults: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/AP
 """
 
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -21,6 +22,7 @@ _NUMBERS = {
     "MessageRetentionPeriod": ("retention_s", 60, 1_209_600),
     "MaximumMessageSize": ("max_message_bytes", 1_024, MAX_MESSAGE_BYTES),
 }
+_COUNT = re.compile(r"[0-9]{1,18}")
 _FIFO_ONLY = {
     "FifoQueue": ("true", "false"),
     "ContentBasedDeduplication": ("true", "false"),
@@ -81,14 +83,14 @@ class QueueSettings:
 def changed(settings: QueueSettings, attributes: Mapping[str, str]) -> QueueSettings:
     """`settings` with `attributes` applied. Raises Refusal (InvalidAttributeName, InvalidAttributeValue, …)."""
     for name, value in attributes.items():
-        settings = _with_one(settings, name, str(value))
+        settings = _with_one(settings, name, value)
     return settings
 
 
 def _with_one(settings: QueueSettings, name: str, value: str) -> QueueSettings:
     if name in _NUMBERS:
         field_name, least, most = _NUMBERS[name]
-        if not value.isdecimal() or not least <= int(value) <= most:
+        if not _COUNT.fullmatch(value) or not least <= int(value) <= most:
             raise _bad_value(name)
         numbers: dict[str, Any] = {field_name: int(value)}
         return replace(settings, **numbers)
@@ -121,14 +123,27 @@ def _with_fifo(settings: QueueSettings, name: str, value: str) -> QueueSettings:
 def _redrive(text: str) -> Redrive:
     try:
         policy = json.loads(text)
-        redrive = Redrive(str(policy["deadLetterTargetArn"]), int(policy["maxReceiveCount"]))
-    except (ValueError, TypeError, KeyError) as error:
+        redrive = Redrive(_arn(policy["deadLetterTargetArn"]), _count(policy["maxReceiveCount"]))
+    except (ValueError, TypeError, KeyError, RecursionError) as error:
         raise invalid_value(
             text, "RedrivePolicy", "It must be JSON with deadLetterTargetArn and maxReceiveCount."
         ) from error
     if not 1 <= redrive.max_receive_count <= 1_000:
         raise invalid_value(text, "RedrivePolicy", "Invalid value for maxReceiveCount: 1 to 1000.")
     return redrive
+
+
+def _arn(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("an ARN is a text")
+    return value
+
+
+def _count(value: object) -> int:
+    """Both 3 and "3" are in AWS's own examples."""
+    if not _COUNT.fullmatch(str(value)):
+        raise ValueError("a count is a whole number")
+    return int(str(value))
 
 
 def _bad_value(name: str) -> Refusal:

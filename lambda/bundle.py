@@ -1,0 +1,49 @@
+"""Packs the function: installed packages, tidegate's own code and the settings, as a zip that is the same every time.
+
+    python bundle.py PACKAGES SOURCE SETTINGS OUT.zip
+
+The same inputs give the same bytes, whenever and wherever it runs: entries are sorted and have one date and two modes,
+and what an installation writes about itself (scripts, records, byte code) stays out.
+"""
+
+import sys
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+_DATE = (1980, 1, 1, 0, 0, 0)
+"""The earliest that a zip can hold."""
+_FILE, _LIBRARY = 0o644, 0o755
+_OWN_WRITINGS = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})
+_LEFT_OUT = frozenset({"__pycache__", "bin"})
+
+
+def entries(packages: Path, source: Path, settings: Path) -> Iterator[tuple[str, Path]]:
+    """(name in the zip, file) of everything, in the zip's order."""
+    found = {name: path for root in (packages, source) for name, path in _files(root)}
+    yield from sorted({**found, "tidegate.toml": settings}.items())
+
+
+def pack(packages: Path, source: Path, settings: Path, out: Path) -> None:
+    """Write the zip, beside its place first, so that a half-written one is never taken for it."""
+    out.parent.mkdir(parents=True, exist_ok=True)
+    half_written = out.with_suffix(".new")
+    with zipfile.ZipFile(half_written, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as bundle:
+        for name, path in entries(packages, source, settings):
+            entry = zipfile.ZipInfo(name, _DATE)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            entry.create_system = 3  # Unix, wherever it is made: only then are the modes below kept
+            entry.external_attr = (_LIBRARY if name.endswith(".so") else _FILE) << 16
+            bundle.writestr(entry, path.read_bytes())
+    half_written.replace(out)
+
+
+def _files(root: Path) -> Iterator[tuple[str, Path]]:
+    for path in root.rglob("*"):
+        name = path.relative_to(root)
+        if path.is_file() and not _LEFT_OUT.intersection(name.parts) and path.name not in _OWN_WRITINGS:
+            yield name.as_posix(), path
+
+
+if __name__ == "__main__":
+    pack(*(Path(argument) for argument in sys.argv[1:]))

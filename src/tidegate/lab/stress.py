@@ -1,0 +1,188 @@
+"""Stress: one thing goes wrong at a time. Ours and two rivals as they come, on the same bursty traffic."""
+
+import math
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from tidegate.core.model import Observation, QueueObservation, Reading, WorkerReport
+from tidegate.lab.outcome import Outcome
+from tidegate.lab.peers.keda import Keda
+from tidegate.lab.peers.plain_formula import plain_formula
+from tidegate.lab.policy import Policy, Tidegate, Truth
+from tidegate.lab.scenario import Downstream, Scenario
+from tidegate.lab.simulator import simulate
+from tidegate.lab.traces import scenario_from_trace, synthetic
+from tidegate.lab.tune import LATE_ALLOWED
+
+__all__ = ["STRESSES", "STRESS_RUNS", "Misled", "Strained", "Stress", "run_stresses", "strained"]
+
+HOUR_S = 3600.0
+SETTLED_S = HOUR_S
+"""What is asked of a policy that is misled is asked after its first hour."""
+
+MAX_WORKERS = 60
+"""Twelve times the mean load: with none, a slow dependency lets a policy that ignores it ask for thousands."""
+
+LOAD_SLOTS, TARGET_S, START_UP_S = 20.0, 120.0, 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Misled:
+    """A policy that is told wrong service times or counts, by a factor each."""
+
+    policy: Policy
+    service_time: float = 1.0
+    counts: float = 1.0
+
+    @property
+    def name(self) -> str:
+        return self.policy.name
+
+    @property
+    def tick_s(self) -> float:
+        return self.policy.tick_s
+
+    @property
+    def reads_fleet(self) -> bool:
+        return self.policy.reads_fleet
+
+    def reset(self, scenario: Scenario, rng: random.Random) -> None:
+        self.policy.reset(scenario, rng)
+
+    def desired(self, seen: Observation, truth: Truth) -> int:
+        queues = tuple(self._queue(queue) for queue in seen.queues)
+        fleet = replace(seen.fleet, workers=tuple(self._report(report) for report in seen.fleet.workers))
+        return self.policy.desired(replace(seen, queues=queues, fleet=fleet), truth)
+
+    def _queue(self, queue: QueueObservation) -> QueueObservation:
+        return replace(
+            queue, visible=_scaled(queue.visible, self.counts), in_flight=_scaled(queue.in_flight, self.counts)
+        )
+
+    def _report(self, report: WorkerReport) -> WorkerReport:
+        recent = replace(
+            report.recent,
+            service_time_sum_s=report.recent.service_time_sum_s * self.service_time,
+            service_time_square_sum_s2=report.recent.service_time_square_sum_s2 * self.service_time**2,
+        )
+        return replace(report, recent=recent)
+
+
+def _scaled(reading: Reading, factor: float) -> Reading:
+    return reading if reading.value is None else replace(reading, value=round(reading.value * factor))
+
+
+@dataclass(frozen=True, slots=True)
+class Stress:
+    """What goes wrong: a change to the scenario, and what the policy is told."""
+
+    name: str
+    change: Callable[[Scenario], Scenario] = lambda scenario: scenario
+    service_time: float = 1.0
+    counts: float = 1.0
+
+
+def _service_doubles(scenario: Scenario) -> Scenario:
+    later = scenario.arrivals_s > scenario.length_s / 2
+    return replace(scenario, service_s=np.where(later, 2.0, 1.0) * scenario.service_s)
+
+
+def _uneven(scenario: Scenario) -> Scenario:
+    """Squared coefficient of variation 4, same mean."""
+    draws, spread = np.random.default_rng(7), math.log1p(4.0)
+    service_s = draws.lognormal(-spread / 2, math.sqrt(spread), len(scenario.service_s)) * scenario.mean_service_s
+    return replace(scenario, service_s=service_s)
+
+
+STRESSES: tuple[Stress, ...] = (
+    Stress("nothing goes wrong"),
+    Stress("service time told 30 % low", service_time=0.7),
+    Stress("service time told 30 % high", service_time=1.3),
+    Stress("counts told 40 % low", counts=0.6),
+    Stress("counts told 40 % high", counts=1.4),
+    Stress("service time doubles half-way", _service_doubles),
+    Stress("service times very uneven (CV² 4)", _uneven),
+    Stress("one message in 200 always fails", lambda scenario: replace(scenario, poison_share=0.005)),
+    Stress(
+        "dependency slows down above 1.5 × the load",
+        lambda scenario: replace(scenario, downstream=Downstream(1.5 * LOAD_SLOTS)),
+    ),
+    Stress("three starts in ten fail", lambda scenario: replace(scenario, failed_start_share=0.3)),
+    Stress("a spot loss per worker and hour", lambda scenario: replace(scenario, spot_losses_per_hour=1.0)),
+    Stress("from zero workers", lambda scenario: replace(scenario, initial_workers=0)),
+)
+
+STEADY_WORKERS = (1, 5, 50, 500)
+"""Mean workers of the steady rows: Poisson arrivals, exponential service times, noisy counts."""
+
+
+STRESS_RUNS = 3 * len(STRESSES) + len(STEADY_WORKERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Strained:
+    """One policy under one stress."""
+
+    stress: str
+    policy: str
+    late_share: float
+    late_share_settled: float
+    """Of the messages that arrived after the first hour."""
+    cost: float
+    peak_workers: int
+    changes_per_hour_settled: float
+
+    @property
+    def met(self) -> bool:
+        return self.late_share <= LATE_ALLOWED
+
+
+def run_stresses(hours: float = 4.0, seed: int = 1) -> Iterator[Strained]:
+    """Every stress under ours, the plain formula and KEDA; then ours at constant load."""
+    base = _base(hours, seed)
+    for stress in STRESSES:
+        scenario = stress.change(base)
+        for policy in (Tidegate(), plain_formula(), Keda(float(base.slots_per_worker))):
+            told = Misled(policy, stress.service_time, stress.counts)
+            yield strained(stress.name, scenario, simulate(scenario, told, seed))
+    for workers in STEADY_WORKERS:
+        scenario = _steady(workers, hours, seed)
+        yield strained(f"constant load, about {workers} workers", scenario, simulate(scenario, Tidegate(), seed))
+
+
+def _base(hours: float, seed: int) -> Scenario:
+    bins = synthetic("bursty", seed, mean_per_s=5.0, length_s=hours * HOUR_S)
+    return scenario_from_trace(
+        bins, name="stress", load_slots=LOAD_SLOTS, target_wait_s=TARGET_S, start_up_s=START_UP_S, seed=seed,
+        max_workers=MAX_WORKERS,
+    )  # fmt: skip
+
+
+def _steady(workers: int, hours: float, seed: int) -> Scenario:
+    """At 80 % utilization; service times long enough to keep the largest row at ten messages a second."""
+    load = 0.8 * 4 * workers
+    mean_s = min(60.0, max(2.0, load / 10.0))
+    bins = synthetic("constant", seed, mean_per_s=load / mean_s, length_s=hours * HOUR_S)
+    return scenario_from_trace(
+        bins, name=f"steady {workers}", load_slots=load, target_wait_s=TARGET_S, start_up_s=START_UP_S, seed=seed,
+        service="exponential", max_messages=1_000_000, initial_workers=workers,
+    )  # fmt: skip
+
+
+def strained(stress: str, scenario: Scenario, outcome: Outcome) -> Strained:
+    """The row of one run. A message that never started is late."""
+    after = scenario.arrivals_s > SETTLED_S
+    late = ~(outcome.waits_s <= scenario.target_wait_s)  # no wait is not a number, and late
+    settled_h = max(outcome.end_s - SETTLED_S, 1.0) / HOUR_S
+    return Strained(
+        stress=stress,
+        policy=outcome.policy,
+        late_share=outcome.late_share,
+        late_share_settled=float(late[after].mean()) if after.any() else 0.0,
+        cost=outcome.cost,
+        peak_workers=int(outcome.desired.max()),
+        changes_per_hour_settled=float((outcome.desired_at_s > SETTLED_S).sum()) / settled_h,
+    )

@@ -1,0 +1,56 @@
+"""A worker's first word with its queue: how long leases last, asked for until there is an answer or no hope."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final
+
+from tidegate.errors import ConfigError, Fault, Throttled, Unreachable
+from tidegate.ports import WorkQueue
+from tidegate.worker.backoff import Random, full_jitter_s
+from tidegate.worker.waiting import happens_within, unless
+
+__all__ = ["PATIENCE_S", "lease_of"]
+
+PATIENCE_S: Final = 30.0
+"""So long a worker that starts tries to reach its queue: networks and endpoints come up beside it. After that its end
+says more than its patience, and the platform starts another."""
+
+_RETRY_BASE_S: Final = 1.0
+_RETRY_CAP_S: Final = 5.0
+
+logger = logging.getLogger(__name__)
+
+
+async def lease_of(queue: WorkQueue, stopping: asyncio.Event, clock: Callable[[], float], random: Random) -> int | None:
+    """The queue's visibility timeout in seconds; None as soon as `stopping` is set.
+
+    Raises Denied, Gone and Invalid at once, Throttled and Unreachable when they last, ConfigError when it is 0: every
+    message would be another slot's, and another worker's, as soon as it is received.
+    """
+    give_up_at_s = clock() + PATIENCE_S
+    failures = 0
+    while not stopping.is_set():
+        try:
+            lease_s = await unless(stopping, queue.visibility_timeout_s())
+        except (Throttled, Unreachable) as error:
+            failures += 1
+            delay_s = full_jitter_s(failures, _RETRY_BASE_S, _RETRY_CAP_S, random)
+            if clock() + delay_s > give_up_at_s:
+                raise
+            left_s = give_up_at_s - clock()
+            logger.warning("the queue can't be reached yet, trying for another %.0f s: %s", left_s, error)
+            await happens_within(stopping, delay_s)
+        else:
+            if lease_s == 0:
+                raise ConfigError([_NO_LEASE])
+            return lease_s
+    return None
+
+
+_NO_LEASE: Final = Fault(
+    "visibility_timeout",
+    None,
+    "not given, and the queue's own is 0 s, so that every message would run in several slots at once",
+    "set it (visibility_timeout=30, --visibility-timeout 30s), or raise the queue's VisibilityTimeout",
+)

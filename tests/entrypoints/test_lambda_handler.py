@@ -1,0 +1,159 @@
+"""What Lambda calls, against moto: one tick of every pool per invocation; a failing pool takes nothing from others."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+
+from tests.aws.moto_cloud import REGION, make_service, moto_clients
+from tidegate.aws.clients import AwsClients
+from tidegate.aws.dynamodb import DynamoFleetTable, create_table
+from tidegate.entrypoints import lambda_handler
+from tidegate.entrypoints.lambda_handler import PoolsFailed, handler
+from tidegate.errors import ConfigError
+
+SETTINGS = """\
+table = "tidegate"
+tick = "60s"
+
+[pools.orders]
+queue = "orders"
+target_wait = "2m"
+ecs = { cluster = "jobs", service = "workers" }
+max_workers = 10
+service_time_hint = "60s"
+stop_timeout = "120s"
+"""
+SECOND_POOL = """
+[pools.mail]
+queue = "mail"
+target_wait = "2m"
+asg = "nowhere"
+max_workers = 10
+"""
+
+
+@pytest.fixture
+def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where Lambda unpacks the function, with its settings; the environment has not run anything yet."""
+    monkeypatch.setenv("LAMBDA_TASK_ROOT", str(tmp_path))
+    monkeypatch.setenv("TIDEGATE_CONFIG", "pools.toml")
+    (tmp_path / "pools.toml").write_text(SETTINGS)
+    lambda_handler._start.cache_clear()
+    yield tmp_path
+    lambda_handler._start.cache_clear()
+
+
+@pytest.fixture
+def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
+    """With ten messages of a minute's work each in "orders", an ECS service of one worker, and the fleet table."""
+    with moto_clients(monkeypatch) as clients:
+        sqs = clients.sqs(REGION)
+        url = sqs.create_queue(QueueName="orders")["QueueUrl"]
+        sqs.send_message_batch(QueueUrl=url, Entries=[{"Id": str(n), "MessageBody": "x"} for n in range(10)])
+        make_service(clients, desired=1)
+        create_table(clients.dynamodb(), "tidegate")
+        yield clients
+
+
+def desired(clients: AwsClients) -> int:
+    return clients.ecs().describe_services(cluster="jobs", services=["workers"])["services"][0]["desiredCount"]
+
+
+def lines(capsys: pytest.CaptureFixture[str]) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+
+
+def test_an_invocation_is_one_tick_of_every_pool_with_a_json_line_for_each(
+    bundle: Path, account: AwsClients, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert handler({}, None) == {"pools": 1}
+
+    (line,) = lines(capsys)
+    assert (line["event"], line["pool"], line["current"], line["wrote"]) == ("decision", "orders", 1, True)
+    assert desired(account) == line["desired"] > 1
+    assert DynamoFleetTable(account.dynamodb(), "tidegate").load("orders").state.desired == line["desired"]
+
+
+def test_the_next_invocation_goes_on_from_the_stored_state_with_the_same_clients(
+    bundle: Path, account: AwsClients, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: list[str] = []
+    make: Any = boto3.Session.client
+
+    def counted(session: boto3.Session, service: str, **settings: Any) -> Any:
+        made.append(service)
+        return make(session, service, **settings)
+
+    monkeypatch.setattr(boto3.Session, "client", counted)
+
+    handler({}, None)
+    first = sorted(made)
+    handler({}, None)
+
+    assert first == ["cloudwatch", "dynamodb", "ecs", "sqs"]
+    assert sorted(made) == first
+    assert DynamoFleetTable(account.dynamodb(), "tidegate").load("orders").version == 2
+
+
+def test_a_pool_that_fails_is_raised_after_the_others_were_served(bundle: Path, account: AwsClients) -> None:
+    (bundle / "pools.toml").write_text(SETTINGS + SECOND_POOL)
+
+    with pytest.raises(PoolsFailed, match=r"^1 of 2 pools failed: mail: autoscaling:Describe\w+ on asg:nowhere found"):
+        handler({}, None)
+
+    assert desired(account) > 1
+
+
+def test_a_decision_around_something_broken_is_raised_too(bundle: Path, account: AwsClients) -> None:
+    (bundle / "pools.toml").write_text(SETTINGS.replace('queue = "orders"', 'queue = "ordres"'))
+
+    with pytest.raises(PoolsFailed, match=r"^1 of 1 pools failed: orders: ordres: sqs:GetQueueUrl on ordres found"):
+        handler({}, None)
+
+    assert desired(account) == 1
+
+
+@pytest.mark.parametrize("instead", ["", 'state_dir = "/tmp/tidegate"\n'])
+def test_without_a_table_it_refuses_as_nothing_else_lasts_in_lambda(bundle: Path, instead: str) -> None:
+    (bundle / "pools.toml").write_text(SETTINGS.replace('table = "tidegate"\n', instead))
+
+    with pytest.raises(ConfigError, match=r'table = None: is not set, and in Lambda .*; set table = "tidegate"'):
+        handler({}, None)
+
+
+def test_settings_that_were_wrong_are_read_again_by_the_next_invocation(bundle: Path, account: AwsClients) -> None:
+    (bundle / "pools.toml").write_text(SETTINGS.replace("max_workers = 10", "max_workers = 0"))
+    with pytest.raises(ConfigError, match=r"pools\.orders\.max_workers = 0"):
+        handler({}, None)
+    (bundle / "pools.toml").write_text(SETTINGS)
+
+    assert handler({}, None) == {"pools": 1}
+
+
+def test_a_warning_of_the_settings_is_logged_once_and_not_at_each_invocation(
+    bundle: Path, account: AwsClients, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (bundle / "pools.toml").write_text(SETTINGS.replace('"2m"', '"59s"'))
+
+    handler({}, None)
+    handler({}, None)
+
+    warnings = [line["fault"] for line in lines(capsys) if line["event"] == "settings"]
+    assert len(warnings) == 1
+    assert warnings[0].startswith("pools.orders.target_wait = '59s': ")
+
+
+@pytest.mark.integration
+def test_a_cold_start_loads_nothing_of_the_worker_the_command_line_or_the_sandbox() -> None:
+    heavy = ("aiobotocore", "aiohttp", "typer", "tidegate.worker", "tidegate.sandbox", "tidegate.lab", "moto")
+    code = f"import sys, tidegate.entrypoints.lambda_handler; print([n for n in {heavy} if n in sys.modules])"
+
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=30, check=True)
+
+    assert done.stdout == "[]\n"

@@ -1,0 +1,202 @@
+"""The backtest and its reports."""
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from tidegate.errors import ConfigError
+from tidegate.lab.backtest import REFERENCES, RUNS, Backtest, Question, backtest, scenario_of
+from tidegate.lab.command import main
+from tidegate.lab.report_backtest import backtest_json, by_cost, verdict
+from tidegate.lab.report_html import backtest_html
+from tidegate.lab.report_svg import area, bar, curve, level
+from tidegate.lab.traces import Bin
+
+HOUR = [Bin(60.0 * n, 60.0 * (n + 1), 30 + 60 * (n > 30)) for n in range(60)]
+ASKED = Question(target_s=60.0, start_up_s=30.0, service_s=4.0)
+
+
+@pytest.fixture(scope="module")
+def told() -> Backtest:
+    return backtest(HOUR, "an <hour>", ASKED)
+
+
+def test_every_policy_sees_the_whole_trace(told: Backtest) -> None:
+    assert len(told.results) == RUNS
+    assert {each.outcome.messages for each in told.results} == {sum(each.count for each in HOUR)}
+    assert told.results[0].key == "tidegate"
+    assert told.thinned == 1.0
+
+
+def test_the_curves_hold_what_the_run_did(told: Backtest) -> None:
+    for each in told.results:
+        seen = each.outcome.waits_s[np.isfinite(each.outcome.waits_s)]
+        assert np.nanmax(each.waits_s) == pytest.approx(seen.max(), abs=1e-3)
+        assert each.workers.max() <= each.outcome.desired.max() + 1e-9
+    assert told.arrivals_per_s.mean() == pytest.approx(sum(each.count for each in HOUR) / 3600)
+
+
+def test_a_long_trace_is_thinned_and_what_it_costs_scaled_up() -> None:
+    told = backtest(HOUR, "whole", Question(60.0, 30.0, 40.0))
+    thin = backtest(HOUR, "thin", Question(60.0, 30.0, 40.0, max_messages=1000))
+    assert thin.results[0].outcome.messages == pytest.approx(1000, rel=0.1)
+    fixed = {each.key: each for each in thin.results}["fixed_mean"]
+    whole = {each.key: each for each in told.results}["fixed_mean"]
+    assert fixed.worker_hours == pytest.approx(whole.worker_hours, rel=0.15)  # whole workers
+    assert thin.arrivals_per_s.mean() == pytest.approx(told.arrivals_per_s.mean(), rel=0.1)
+
+
+def test_a_trace_without_messages_is_refused() -> None:
+    with pytest.raises(ValueError, match="no messages"):
+        scenario_of([Bin(0, 60, 0), Bin(60, 120, 0)], "empty", ASKED)
+
+
+def test_those_on_time_come_first_and_what_cannot_be_had_last(told: Backtest) -> None:
+    ordered = by_cost(told.results)
+    assert {each.key for each in ordered[-2:]} == set(REFERENCES)
+    met = [each.outcome.late_share <= 0.01 for each in ordered[:-2]]
+    assert met == sorted(met, reverse=True)
+    on_time = [each.worker_hours for each in ordered[:-2] if each.outcome.late_share <= 0.01]
+    assert on_time == sorted(on_time)
+
+
+def test_the_verdict_names_the_cheapest_that_is_on_time_and_its_price(told: Backtest) -> None:
+    best = next(each for each in by_cost(told.results) if each.key != "tidegate")
+    said = verdict(told, 0.5)
+    assert best.title in said
+    assert f"${best.worker_hours * 0.5:,.2f}" in said
+    assert "$" not in verdict(told, None)
+
+
+def test_json_holds_each_policy_with_its_price(told: Backtest) -> None:
+    data = json.loads(backtest_json(told, 0.25))
+    assert len(data["policies"]) == RUNS
+    for each in data["policies"]:
+        assert each["dollars"] == pytest.approx(each["worker_hours"] * 0.25)
+    assert data["question"]["target_s"] == 60.0
+
+
+class Page(HTMLParser):
+    """Notes what is opened and not closed, and every reference to something outside."""
+
+    VOID = ("meta", "line", "rect", "polyline", "polygon")
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.outside: list[str] = []
+        self.text = ""
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.outside += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href", "xlink:href")]
+        if tag not in self.VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.outside += [f"{tag} {name}" for name, _ in attrs if name in ("src", "href", "xlink:href")]
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def test_the_page_is_whole_and_needs_nothing_from_outside(told: Backtest) -> None:
+    html = backtest_html(told, 0.05)
+    page = Page()
+    page.feed(html)
+    assert page.open == []
+    assert page.outside == []
+    assert "<script" not in html
+    assert "url(" not in html
+    assert "@import" not in html
+    assert 'name="viewport"' in html
+    assert "prefers-color-scheme: dark" in html
+
+
+def test_the_page_shows_every_policy_and_escapes_the_name(told: Backtest) -> None:
+    html = backtest_html(told, None)
+    page = Page()
+    page.feed(html)
+    assert "an <hour>" in page.text
+    assert "<hour>" not in html
+    for each in told.results:
+        assert page.text.count(each.title) >= 3  # bar, card, table
+    assert html.count("<svg") == 3 * RUNS + 1
+    assert "NaN" not in html
+    assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan[a-z]*", "", html)
+
+
+def test_a_curve_breaks_where_there_is_no_value() -> None:
+    assert curve([1.0, 2.0, float("nan"), 4.0], 4.0, "w").count("<polyline") == 2
+    assert curve([float("nan")] * 3, 4.0, "w") == ""
+
+
+def test_what_is_above_the_top_touches_the_edge() -> None:
+    assert 'points="250.0,50.00 750.0,0.00"' in curve([2.0, 9.0], 4.0, "w")
+    assert 'width="1000.0"' in bar(9.0, 4.0, "b")
+    assert level(5.0, 4.0, "t") == ""
+    assert 'y1="50.00"' in level(2.0, 4.0, "t")
+    assert area([], 1.0, "f") == ""
+
+
+@pytest.fixture
+def trace(tmp_path: Path) -> Path:
+    file = tmp_path / "orders.csv"
+    file.write_text("t_s,count\n" + "".join(f"{60 * n},{20 + n}\n" for n in range(30)))
+    return file
+
+
+def test_the_command_writes_all_three(trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    page, figures = tmp_path / "page.html", tmp_path / "figures.json"
+    asked = ["--service-time", "2s", "--target-wait", "1m", "--price-per-worker-hour", "0.05"]
+    assert main(["backtest", "--trace", str(trace), *asked, "--html", str(page), "--json", str(figures)]) == 0
+    assert json.loads(figures.read_text())["verdict"] in capsys.readouterr().out.replace("\n", " ").replace("  ", " ")
+    assert page.read_text().startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("more", "says"),
+    [
+        (["--target-wait", "0"], "--target-wait"),
+        (["--start-up", "soon"], "--start-up"),
+        (["--min-workers", "5", "--max-workers", "4"], "--max-workers"),
+        (["--html", "/no/such/place/page.html"], "--html"),
+    ],
+)
+def test_wrong_options_are_named(trace: Path, more: list[str], says: str) -> None:
+    with pytest.raises(ConfigError, match=says):
+        main(["backtest", "--trace", str(trace), *more])
+
+
+def test_an_empty_trace_is_named(tmp_path: Path) -> None:
+    file = tmp_path / "empty.csv"
+    file.write_text("t_s,count\n0,0\n60,0\n")
+    with pytest.raises(ConfigError, match="holds no messages"):
+        main(["backtest", "--trace", str(file)])
+
+
+def test_the_scoreboard_runs_from_a_trace_to_its_json(
+    trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    board = tmp_path / "board.json"
+    args = ["--trace", str(trace), "--quick", "--processes", "1", "--seeds", "1", "--max-messages", "300"]
+    assert main(["lab", "scoreboard", *args, "--cache", str(tmp_path / "cache"), "--json", str(board)]) == 0
+    data = json.loads(board.read_text())
+    assert len(data["cells"]) == 5
+    assert data["headline"]["counted"] == sum(cell["counts"] for cell in data["cells"])
+    shown = capsys.readouterr().out
+    assert f"{data['headline']['counted']} of 5 cells count" in shown
+    assert "KEDA + HPA" in shown
+
+
+def test_a_fault_in_a_trace_is_said_before_anything_runs(trace: Path, tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.csv"
+    wrong.write_text("when,what\n1,2\n")
+    with pytest.raises(ConfigError, match=r"wrong\.csv"):
+        main(["lab", "scoreboard", "--trace", str(trace), "--trace", str(wrong), "--quick"])

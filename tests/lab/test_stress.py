@@ -1,0 +1,54 @@
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.lab.sights import Present, scenario, seen
+from tidegate.core.model import WorkFigures
+from tidegate.lab.peers.fixed import FixedFleet
+from tidegate.lab.policy import Tidegate
+from tidegate.lab.simulator import simulate
+from tidegate.lab.stress import STRESSES, Misled, run_stresses, strained
+
+
+def stress(name: str) -> int:
+    return [each.name for each in STRESSES].index(name)
+
+
+def test_a_misled_policy_sees_scaled_counts_and_service_times() -> None:
+    told = Misled(Tidegate(), service_time=0.7, counts=0.6)
+    told.reset(replace(scenario(), service_time_hint_s=None), random.Random(1))
+    looked = seen(10, 1, visible=100, in_flight=10)
+    worked = WorkFigures(10.0, completions=100, service_time_sum_s=300.0, service_time_square_sum_s2=1000.0)
+    looked = replace(looked, fleet=replace(looked.fleet, workers=(replace(looked.fleet.workers[0], recent=worked),)))
+    told.desired(looked, Present())
+    last = told.policy.last  # type: ignore[attr-defined]  # the policy is Tidegate, which keeps its decision
+    values = {name: value for step in last.steps for name, value in step.values.items()}
+    assert values["waiting"] == 60
+    assert values["service_time_s"] == pytest.approx(2.1)
+
+
+def test_each_change_changes_what_it_says() -> None:
+    base = scenario([float(at) for at in range(1, 3600)], service_s=4.0)
+    doubled = STRESSES[stress("service time doubles half-way")].change(base)
+    assert doubled.service_s[0] == 4.0
+    assert doubled.service_s[-1] == 8.0
+    uneven = STRESSES[stress("service times very uneven (CV² 4)")].change(base)
+    assert uneven.service_s.mean() == pytest.approx(4.0, rel=0.15)
+    assert uneven.service_s.var() / uneven.service_s.mean() ** 2 == pytest.approx(4.0, rel=0.6)
+    assert STRESSES[stress("three starts in ten fail")].change(base).failed_start_share == 0.3
+
+
+def test_rows_are_the_same_each_time_and_agree_with_the_run() -> None:
+    first, again = next(run_stresses(hours=1.2, seed=3)), next(run_stresses(hours=1.2, seed=3))
+    assert first == again
+    assert first.stress == "nothing goes wrong"
+    assert 0 <= first.late_share_settled <= 1
+    assert first.cost > 1
+
+
+def test_messages_that_were_never_started_count_as_late() -> None:
+    work = scenario([1.0, 4000.0], service_s=1.0, length_s=4100.0)
+    row = strained("nobody there", work, simulate(work, FixedFleet(0), 0))
+    assert row.late_share_settled == 1.0
+    assert row.peak_workers == 0
