@@ -1,7 +1,7 @@
 """A run as a whole: the same again for the same seed, its statistics, and the policy's side of it."""
 
 import random
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from tests.lab.rig import Fixed, Script, scenario
 from tidegate.core.decide import decide
 from tidegate.core.model import Absence, Pool, PoolState
 from tidegate.lab.outcome import Outcome, outcome_of
-from tidegate.lab.policy import Tidegate, Truth
+from tidegate.lab.policy import NO_HANDLER_IS_CUT_OFF_S, Tidegate, Truth
 from tidegate.lab.scenario import Downstream, Scenario
 from tidegate.lab.simulator import simulate
 from tidegate.lab.traces import scenario_from_trace, synthetic
@@ -161,7 +161,8 @@ class Shadow(Tidegate):
 
     def reset(self, scenario: Scenario, rng: random.Random) -> None:
         super().reset(scenario, rng)
-        self.pool = Pool("hour", 60, 0, 30, slots_per_worker=4, utilization=0.6, hold_s=300.0, service_time_hint_s=2.0)
+        pool = Pool("hour", 60, 0, 30, slots_per_worker=4, utilization=0.6, hold_s=300.0, service_time_hint_s=2.0)
+        self.pool = replace(pool, stop_timeout_s=NO_HANDLER_IS_CUT_OFF_S)
         self.state = PoolState()
         self.decisions = 0
 

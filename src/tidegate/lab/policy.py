@@ -8,7 +8,7 @@ from tidegate.core.decide import decide
 from tidegate.core.model import Decision, Observation, Pool, PoolState
 from tidegate.lab.scenario import Floats, Scenario
 
-__all__ = ["Policy", "Tidegate", "Truth"]
+__all__ = ["NO_HANDLER_IS_CUT_OFF_S", "Policy", "Tidegate", "Truth"]
 
 
 class Truth(Protocol):
