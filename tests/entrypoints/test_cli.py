@@ -62,6 +62,17 @@ def test_validate_says_what_each_pool_will_do(settings_file: Path) -> None:
     assert "orders: queue orders → ECS prod/orders, 1 to 10 workers" in result.stdout
 
 
+def test_validate_checks_the_file_that_the_other_commands_would_read(
+    settings_file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TIDEGATE_CONFIG", str(settings_file))
+    by_variable = tidegate("validate")
+    by_option = tidegate("validate", "--config", str(settings_file))
+    assert (by_variable.exit_code, by_option.exit_code) == (0, 0)
+    assert "orders: queue orders" in by_variable.stdout
+    assert by_variable.stdout == by_option.stdout
+
+
 def test_validate_names_every_fault_in_a_line_of_its_own(settings_file: Path) -> None:
     text = settings_file.read_text()
     settings_file.write_text(text.replace("max_workers = 10", "max_workers = 0").replace('"60s"', '"soon"'))

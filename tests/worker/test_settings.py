@@ -41,9 +41,9 @@ def test_grace_and_poll_wait_follow_from_the_platforms_stop_timeout(
 
 def test_the_environment_wins_over_the_code(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TIDEGATE_WORKER_SLOTS", "8")
-    monkeypatch.setenv("TIDEGATE_WORKER_GRACE", "1m30s")
+    monkeypatch.setenv("TIDEGATE_WORKER_GRACE", "20s")
     settings = worker_settings({"queue": "orders", "slots": 2, "grace": 5, "pool": None})
-    assert (settings.slots, settings.grace_s) == (8, 90.0)
+    assert (settings.slots, settings.grace_s) == (8, 20.0)
 
 
 def test_what_was_typed_on_the_command_line_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +96,8 @@ def test_every_fault_is_named_at_once_with_its_value_and_its_fix(monkeypatch: py
         ({"poll_wait": 0}, "each is billed); write whole seconds from 1 to 20"),
         ({"poll_wait": 1.5}, "poll_wait = 1.5: no long poll"),
         ({"poll_wait": 20, "grace": 10}, "poll_wait = 20.0: longer than the grace of 10s"),
+        ({"grace": 30}, "grace = 30.0: reaches the stop timeout of 30s, at which the platform kills"),
+        ({"grace": 20, "stop_timeout": 15}, "shorten it, or set stop_timeout to the platform's own"),
         ({"visibility_timeout": 0}, "visibility_timeout = 0: no lease that can be kept alive; write whole seconds"),
         ({"visibility_timeout": "13h"}, "visibility_timeout = '13h': no lease"),
         ({"heartbeat": 0}, "heartbeat = 0: not more than nothing"),

@@ -66,18 +66,21 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def _options(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Say the version and end.")
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
     """Options of `tidegate` itself."""
 
 
-@app.command()
-def validate(file: Annotated[Path, typer.Argument(help="The settings file to check.")] = DEFAULT_CONFIG) -> None:
+@app.command(short_help="Check the settings and name every fault at once.")
+def validate(
+    file: Annotated[Path | None, typer.Argument(help="The settings file to check.", show_default=False)] = None,
+    config: ConfigFile = DEFAULT_CONFIG,
+) -> None:
     """Check the settings, naming every fault at once; asks nothing of AWS."""
     from tidegate.config import describe, load
 
-    loaded = load(file, os.environ)
+    loaded = load(file or config, os.environ)
     warn_of(loaded.warnings)
     for line in describe(loaded):
         say(line)
@@ -93,7 +96,7 @@ def schema() -> None:
     say(json.dumps(json_schema(), indent=2, ensure_ascii=False))
 
 
-@app.command()
+@app.command(short_help="Control the pools until SIGTERM or Ctrl-C.")
 def run(config: ConfigFile = DEFAULT_CONFIG, dry_run: DryRun = False, log_level: LogLevel = "info") -> None:
     """Control the pools until SIGTERM or Ctrl-C; logs go to stdout, as JSON lines unless that is a terminal."""
     settings = load_settings(config)
@@ -115,7 +118,7 @@ def run(config: ConfigFile = DEFAULT_CONFIG, dry_run: DryRun = False, log_level:
     log.info("stopped")
 
 
-@app.command()
+@app.command(short_help="One tick of every pool, with every decision's steps.")
 def once(
     config: ConfigFile = DEFAULT_CONFIG,
     dry_run: DryRun = False,
@@ -133,7 +136,7 @@ def once(
         raise typer.Exit(EXIT_FAULT)
 
 
-@app.command()
+@app.command(short_help="Run a worker until SIGTERM or Ctrl-C.")
 def work(
     handler: Annotated[str, typer.Argument(metavar="MODULE:FUNCTION", help="What to call with each message.")],
     queue: Annotated[str | None, typer.Option(help="The queue's URL, ARN or name.")] = None,
@@ -195,7 +198,11 @@ for operate in (freeze, pin, resume, status):
     app.command()(operate)
 
 
-@app.command(add_help_option=False, context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+@app.command(
+    add_help_option=False,
+    context_settings={"allow_extra_args": True, "ignore_unknown_options": True},
+    short_help="Watch it work on this machine, without an AWS account.",
+)
 def demo(context: typer.Context) -> None:
     """Watch it work on this machine, with no AWS account (`tidegate demo --help` for its options)."""
     try:
@@ -217,13 +224,17 @@ def demo(context: typer.Context) -> None:
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
-@app.command(add_help_option=False, context_settings=_PASSED_ON)
+@app.command(
+    add_help_option=False, context_settings=_PASSED_ON, short_help="Policies in virtual time: scoreboard and stress."
+)
 def lab(context: typer.Context) -> None:
     """Policies in virtual time: `tidegate lab scoreboard` tries ours against every rival (`--help` for options)."""
     raise typer.Exit(_in_the_lab(["lab", *context.args]))
 
 
-@app.command(add_help_option=False, context_settings=_PASSED_ON)
+@app.command(
+    add_help_option=False, context_settings=_PASSED_ON, short_help="What policies would have cost on your traffic."
+)
 def backtest(context: typer.Context) -> None:
     """What tidegate, its rivals and a fixed fleet would have cost on a trace of yours (`--help` for options)."""
     raise typer.Exit(_in_the_lab(["backtest", *context.args]))

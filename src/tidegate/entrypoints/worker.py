@@ -6,6 +6,7 @@ the SDK in a thread and async handlers on the caller's loop, where the caller's 
 """
 
 import asyncio
+import logging
 import os
 import random
 import signal
@@ -61,8 +62,13 @@ class Worker:
     def run(self) -> None:
         """Works until SIGTERM, SIGINT or `stop`, then drains and returns. For the main thread of a program.
 
-        Raises CloudError when the worker can't start: no such queue, no permission, no endpoint.
+        A program that has set up no logging gets the worker's lines on stderr. Raises CloudError when the worker can't
+        start: no such queue, no permission, no endpoint.
         """
+        if not logging.getLogger().handlers:
+            logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+            logging.getLogger("botocore").setLevel(logging.WARNING)
+            logging.getLogger("aiobotocore").setLevel(logging.WARNING)
         if not is_async(self._handler):
             asyncio.run(self._serve_here(self._threads()))
             return

@@ -203,6 +203,10 @@ def _faults_together(settings: WorkerSettings) -> list[Fault]:
     if settings.retry_base > settings.retry_cap:
         problem = f"more than retry_cap = {format_duration(settings.retry_cap)}"
         faults.append(Fault("retry_base", settings.retry_base, problem, "lower it, or raise retry_cap"))
+    if settings.grace is not None and settings.grace >= settings.stop_timeout:
+        stop = format_duration(settings.stop_timeout)
+        problem = f"reaches the stop timeout of {stop}, at which the platform kills what has not ended"
+        faults.append(Fault("grace", settings.grace, problem, "shorten it, or set stop_timeout to the platform's own"))
     if settings.poll_wait is not None and settings.poll_wait > settings.grace_s:
         grace = format_duration(settings.grace_s)
         problem = f"longer than the grace of {grace}, so a worker told to leave could not finish its poll"
