@@ -10,6 +10,7 @@ from tidegate.core.model import Absence, Pool, PoolState, QueueObservation, Samp
 from tidegate.core.signals import Signals, read_signals
 
 UNHINTED = replace(POOL, service_time_hint_s=None)
+ON_TRIAL = replace(POOL, policy="wait", utilization=None)
 
 
 def signals(seen: QueueObservation | None = None, *workers: WorkerReport) -> Signals:
@@ -305,14 +306,24 @@ def test_a_slope_is_the_rate_whatever_single_readings_say_and_of_one_reading_it_
     assert estimate.slope_per_s(even[:1], 60) == 0.0
 
 
+def test_the_error_of_the_counts_is_learned_once_there_are_steps_enough_and_a_jump_is_none() -> None:
+    few = readings(*(10.0 * n for n in range(estimate.NOISE_FROM)))
+    assert estimate.count_noise(few) == 0.0
+    wobbling = readings(*(10.0 * n + wobble for n, wobble in enumerate((0, 15, -10, 20, -5, 5, -20, 10) * 3)))
+    assert 10 < estimate.count_noise(wobbling) < 60
+    jump = readings(*(10.0 * n + (900 if n > 12 else 0) for n in range(20)))
+    assert estimate.count_noise(jump) == 0.0
+
+
 def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now() -> None:
     steady = estimate.Estimate(10.0, "counts")
     noisy = tuple(Sample(NOW_S + 10 * n, 100 * n + w, w, w) for n, w in enumerate((300, 200, 400, 300, 250, 350, 300)))
-    assert estimate.waiting(noisy, steady, signals(), POOL) == pytest.approx(300)
+    assert estimate.waiting(noisy, steady, signals(), ON_TRIAL) == pytest.approx(300)
     one_empty = (*noisy, Sample(NOW_S + 70, 700, 0, 0))
-    assert estimate.waiting(one_empty, steady, signals(), POOL) > 200
+    assert estimate.waiting(one_empty, steady, signals(), ON_TRIAL) > 200
+    assert estimate.waiting(one_empty, steady, signals(queue(7)), POOL) == 7
     jump = estimate.Estimate(10.0, "counts, jump")
-    assert estimate.waiting(noisy, jump, signals(), POOL) == pytest.approx((300 + 250 + 350 + 300) / 4)
+    assert estimate.waiting(noisy, jump, signals(), ON_TRIAL) == pytest.approx((300 + 250 + 350 + 300) / 4)
     assert estimate.waiting((), steady, signals(queue(7)), POOL) == 7
 
 

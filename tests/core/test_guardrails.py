@@ -98,7 +98,10 @@ def test_the_highest_remembered_is_the_highest_of_the_hold_time(seen: list[int])
 def test_scale_in_waits_for_the_hold_time_and_goes_to_its_highest_need(
     seen: tuple[int, ...], current: int, watched_s: float, expected: Limit
 ) -> None:
-    assert guardrails.hold(seen[-1], current, needs(*seen, kept_s=1800.0), watched_s, CEILING, 60.0) == expected
+    assert (
+        guardrails.hold(seen[-1], current, needs(*seen, kept_s=1800.0), watched_s, CEILING, 60.0, patient=True)
+        == expected
+    )
 
 
 @pytest.mark.parametrize(

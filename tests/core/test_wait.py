@@ -1,4 +1,4 @@
-"""The default policy: how much wait stands, how much headroom, and what every deadline needs of whom."""
+"""The policy on trial: how much wait stands, how much headroom, and what every deadline needs of whom."""
 
 from dataclasses import replace
 
@@ -15,7 +15,7 @@ from tidegate.core.need import Load
 from tidegate.core.signals import read_signals
 from tidegate.core.wait import deadline_workers, hold_the_wait, mean_wait_bound_s
 
-WAIT = replace(POOL, utilization=None, drain_target_s=None, target_wait_s=600, service_time_hint_s=20.0)
+WAIT = replace(POOL, policy="wait", utilization=None, drain_target_s=None, target_wait_s=600, service_time_hint_s=20.0)
 """Ten minutes of wait are allowed: much longer than it takes to react."""
 
 LOAD = Load(

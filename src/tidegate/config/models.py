@@ -110,16 +110,17 @@ class PoolSettings(_Table):
     slots_per_worker: OneOrMore = Field(
         1, description="How many messages one worker handles at a time; the workers' own `slots` must be the same."
     )
-    policy: Literal["wait", "littles-law"] = Field(
-        "wait",
-        description='How the workers needed are found. "wait": hold the target for the least money, as measured: by '
-        'waits, surges, start-up. "littles-law": the plain formula, which a share as `utilization` also asks for.',
-        examples=["littles-law"],
+    policy: Literal["littles-law", "wait"] = Field(
+        "littles-law",
+        description='How the workers needed are found. "littles-law": the plain formula, which a share as '
+        '`utilization` also asks for. "wait", on trial: hold the target for the least money, by measured waits, '
+        "surges and start-ups.",
+        examples=["wait"],
     )
     economy: Literal["lean", "prompt"] = Field(
         "lean",
-        description='"lean": where the target allows it, a backlog stands on purpose, and waits are a good part of '
-        '`target_wait`. "prompt": none stands; shorter waits at a price.',
+        description='Of policy "wait". "lean": where the target allows it, a backlog stands on purpose, and waits are '
+        'a good part of `target_wait`. "prompt": none stands; shorter waits at a price.',
         examples=["prompt"],
     )
     utilization: Chance = Field(

@@ -115,7 +115,9 @@ def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, lo
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit))
     trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, limit, seen.capacity))
-    trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, hold_s))
+    trail.apply(
+        "hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, hold_s, patient=not pool.plain)
+    )
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
@@ -131,7 +133,7 @@ def _blind(trail: _Trail, signals: Signals) -> None:
 
 
 def _size(trail: _Trail, load: Load, limit: Ceiling) -> int:
-    plain = trail.pool.policy == "littles-law" or trail.pool.utilization is not None
+    plain = trail.pool.plain
     wanted, step = need(trail.pool, load, limit.workers) if plain else hold_the_wait(trail.pool, load, limit.workers)
     trail.steps.extend((_estimate_step(load), step))
     return wanted

@@ -138,11 +138,11 @@ def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean
     if len(samples) < 2:  # one look shows what is there, not what comes
         return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
-    noise = count_noise(samples)
-    long = _steady_rate(samples, long_window_s(pool, mean_s, heartbeat_s), noise)
+    window_s, noise = long_window_s(pool, mean_s, heartbeat_s), 0.0 if pool.plain else count_noise(samples)
+    long = _rate(samples, window_s) if pool.plain else _steady_rate(samples, window_s, noise)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
     nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
-    noise = max(noise, count_noise(samples[-1 - RECENT_STEPS :]))
+    noise = 0.0 if pool.plain else max(noise, count_noise(samples[-1 - RECENT_STEPS :]))
     jumps = abs(nearest - long) > SIGMAS * math.hypot(_deviation_per_s(long, short_s, signals), noise / short_s)
     rate = Estimate(nearest, "counts, jump") if jumps else Estimate(long, "counts")
     if signals.fleet is None and signals.sent_per_s is not None and signals.sent_per_s > rate.value:
@@ -205,8 +205,9 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
     """Messages that wait: the last readings, each carried on to now at the arrival rate less what was started since.
 
     A single count may be off by a third and a minute old; the mean of a minute's is not. After a jump: the last ticks'.
+    The plain formula takes the count as it is.
     """
-    if not samples:
+    if not samples or pool.plain:
         return signals.waiting
     last = samples[-1]
     window_s = 3 * pool.tick_s if arrivals.source.endswith("jump") else LONG_WINDOW_S

@@ -66,11 +66,19 @@ def remember_need(
 
 
 def hold(
-    workers: int, current: int, needs: Sequence[tuple[float, int]], watched_s: float, limit: Ceiling, hold_s: float
+    workers: int,
+    current: int,
+    needs: Sequence[tuple[float, int]],
+    watched_s: float,
+    limit: Ceiling,
+    hold_s: float,
+    *,
+    patient: bool,
 ) -> Limit:
     """In slowly: down to the highest need of the hold time, and not at all before that time has been watched.
 
-    A small step down waits longer, in proportion, up to half an hour: it saves little, and chance alone takes it back.
+    When `patient`, a small step down waits longer, in proportion, up to half an hour: it saves little, and chance alone
+    takes it back.
     What was needed above the ceiling holds nothing up: it could not be had.
     """
     if workers >= current:
@@ -83,7 +91,7 @@ def hold(
         lower = max(need, workers)
         if lower >= current:
             break
-        held_s = patience_s(hold_s, (current - lower) / current)
+        held_s = patience_s(hold_s, (current - lower) / current) if patient else hold_s
         if held_s <= watched_s and ago_s > held_s:  # the one before was higher: needs fall
             return _held(lower, workers, f"up to {lower} needed within the last {held_s:.0f} s")
     highest = max(need for ago_s, need in newest_first if ago_s <= held_s)

@@ -174,7 +174,7 @@ class Pool:
     min_workers: int
     max_workers: int
     slots_per_worker: int = 1
-    policy: Literal["wait", "littles-law"] = "wait"
+    policy: Literal["littles-law", "wait"] = "littles-law"
     economy: Literal["lean", "prompt"] = "lean"
     utilization: float | None = None
     drain_target_s: float | None = None
@@ -187,6 +187,11 @@ class Pool:
     start_up_hint_s: float | None = None
     max_slots: int | None = None
     limits_from: str = "settings"
+
+    @property
+    def plain(self) -> bool:
+        """Sized by the plain formula, on the counts as they are: by setting, or because a utilization is given."""
+        return self.policy == "littles-law" or self.utilization is not None
 
 
 class OverrideKind(StrEnum):

@@ -1,4 +1,4 @@
-"""The default policy: hold the wait under the target for the least money, as far as the blind window allows.
+"""The policy on trial: hold the wait under the target for the least money, as far as the blind window allows.
 
 A blind window is the time in which nothing can be done about what happens in it: signal lag, a tick, a start-up. Where
 the target outlasts what a surge can pile up in that time, a standing backlog is carried on purpose, and regulated with
