@@ -57,6 +57,17 @@ def test_a_jump_is_seen_within_two_ticks_and_noise_is_not_a_jump() -> None:
     assert 5.0 < noise.value < 6.0
 
 
+@pytest.mark.parametrize("since", [3, 10, 20, 25])
+def test_a_fall_is_seen_until_the_long_window_has_forgotten_the_time_before(since: int) -> None:
+    """One worker, ticks and heartbeats of two seconds, forty a second and then five."""
+    totals = [80.0 * n for n in range(40)]
+    totals += [totals[-1] + 10.0 * n for n in range(1, since + 1)]
+    fallen = tuple(Sample(NOW_S + 2 * n, total, 0, 0) for n, total in enumerate(totals))
+    pool = replace(POOL, tick_s=2)
+    found = estimate.arrivals_per_s(pool, fallen, signals(None, worker(heartbeat_s=2)), MEAN_S)
+    assert found.value < 12
+
+
 def test_a_queue_that_only_shrinks_has_no_negative_arrivals() -> None:
     falling = (Sample(NOW_S, 0, 100, 100), Sample(NOW_S + 10, -40, 60, 60))
     assert arrivals(falling).value == 0.0

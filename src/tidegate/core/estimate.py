@@ -143,7 +143,9 @@ def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean
     short_s = 2 * max(pool.tick_s, heartbeat_s)
     nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
     noise = 0.0 if pool.plain else max(noise, count_noise(samples[-1 - RECENT_STEPS :]))
-    jumps = abs(nearest - long) > SIGMAS * math.hypot(_deviation_per_s(long, short_s, signals), noise / short_s)
+    # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
+    deviation = math.hypot(_deviation_per_s((long + nearest) / 2, short_s, signals), noise / short_s)
+    jumps = abs(nearest - long) > SIGMAS * deviation
     rate = Estimate(nearest, "counts, jump") if jumps else Estimate(long, "counts")
     if signals.fleet is None and signals.sent_per_s is not None and signals.sent_per_s > rate.value:
         return Estimate(signals.sent_per_s, "cloudwatch")
