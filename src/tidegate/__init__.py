@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tidegate.core.decide import decide
-    from tidegate.core.model import Decision, Observation, Pool, PoolState
+    from tidegate.core.model import Decision, Pool, PoolState
+    from tidegate.core.observation import Observation
     from tidegate.entrypoints.worker import Worker
     from tidegate.errors import TidegateError
     from tidegate.worker.message import Message
@@ -24,7 +25,7 @@ __all__ = ["Decision", "Message", "Observation", "Pool", "PoolState", "TidegateE
 _HOMES = {
     "Decision": "tidegate.core.model",
     "Message": "tidegate.worker.message",
-    "Observation": "tidegate.core.model",
+    "Observation": "tidegate.core.observation",
     "Pool": "tidegate.core.model",
     "PoolState": "tidegate.core.model",
     "TidegateError": "tidegate.errors",

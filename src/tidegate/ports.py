@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tidegate.core.model import Capacity, Decision, PoolState, Reading, WorkerReport
+from tidegate.core.model import Decision, PoolState
+from tidegate.core.observation import Capacity, Reading
+from tidegate.core.reports import WorkerReport
 
 __all__ = [
     "CapacityTarget",

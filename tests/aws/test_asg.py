@@ -8,7 +8,7 @@ from botocore.stub import Stubber
 from tests.aws.moto_cloud import make_group
 from tidegate.aws.asg import AutoScalingGroup
 from tidegate.aws.clients import AwsClients
-from tidegate.core.model import Capacity
+from tidegate.core.observation import Capacity
 from tidegate.errors import CapacityChanged, CloudError, Gone, Invalid, Throttled
 
 

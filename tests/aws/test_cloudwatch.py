@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.aws.moto_cloud import REGION
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.cloudwatch import LOOK_BACK_S, QUERIES_PER_CALL, CloudWatchMetrics
-from tidegate.core.model import Absence, Reading
+from tidegate.core.absence import Absence
+from tidegate.core.observation import Reading
 from tidegate.errors import Denied, Throttled
 from tidegate.ports import Metric
 

@@ -8,7 +8,7 @@ from botocore.stub import Stubber
 from tests.aws.moto_cloud import make_service
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.ecs import EcsService
-from tidegate.core.model import Capacity
+from tidegate.core.observation import Capacity
 from tidegate.errors import CapacityChanged, Denied, Gone, Invalid
 
 ARN = "arn:aws:ecs:eu-west-1:111122223333:service/jobs/workers"

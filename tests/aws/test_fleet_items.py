@@ -9,7 +9,9 @@ from hypothesis import strategies as st
 
 from tests.contract.fleet import report
 from tidegate.aws import fleet_items
-from tidegate.core.model import SCHEMA, PoolState, Sample, WorkerReport, WorkFigures
+from tidegate.core.model import PoolState, Sample
+from tidegate.core.reports import WorkerReport, WorkFigures
+from tidegate.core.schema import SCHEMA
 from tidegate.errors import StateUnreadable
 from tidegate.ports import StoredState
 

@@ -1,6 +1,6 @@
 """Reports of workers, for the suites that store them."""
 
-from tidegate.core.model import WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import WorkerReport, WorkerState, WorkFigures
 
 
 def report(worker_id: str, busy: int = 2, reason: str = "") -> WorkerReport:

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from tidegate.core.model import Reading
+from tidegate.core.observation import Reading
 from tidegate.errors import Denied
 from tidegate.ports import Metric
 from tidegate.testing import FakeCapacity, FakeClock, FakeMetricsReader, FakeQueueReader

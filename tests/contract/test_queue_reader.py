@@ -9,7 +9,8 @@ from tests.aws.moto_cloud import REGION
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.cloudwatch import CloudWatchMetrics
 from tidegate.aws.sqs import SqsQueueReader
-from tidegate.core.model import Absence, Reading
+from tidegate.core.absence import Absence
+from tidegate.core.observation import Reading
 from tidegate.errors import Gone
 from tidegate.ports import Metric, MetricsReader, QueueCounts, QueueReader
 from tidegate.testing import FakeMetricsReader, FakeQueueReader

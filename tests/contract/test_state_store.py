@@ -14,7 +14,8 @@ from tests.aws.moto_cloud import moto_clients
 from tests.contract.fleet import report
 from tidegate.aws import fleet_items
 from tidegate.aws.dynamodb import DynamoFleetTable, create_table
-from tidegate.core.model import Override, OverrideKind, PoolState, Sample, ServiceTime, WorkerReport
+from tidegate.core.model import Override, OverrideKind, PoolState, Sample, ServiceTime
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateConflict, StateUnreadable
 from tidegate.ports import FleetReader, HeartbeatSink, StateStore, StoredState
 from tidegate.stores import FileStore, MemoryStore

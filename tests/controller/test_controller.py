@@ -11,7 +11,8 @@ from tests.controller.pool_rig import InlineExecutor, LastMinuteExecutor, Rig, a
 from tidegate.controller.controller import METRICS, MOST_THREADS, Outcome
 from tidegate.controller.observe import age_metric
 from tidegate.core.decide import decide as core_decide
-from tidegate.core.model import Decision, Observation, Pool, PoolState, Reading
+from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.observation import Observation, Reading
 from tidegate.errors import Denied, Gone, StateUnreadable, Unreachable
 from tidegate.ports import Metric, QueueCounts
 from tidegate.testing import FakeMetricsReader, FakeQueueReader

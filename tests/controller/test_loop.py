@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tests.controller.pool_rig import InlineExecutor, LastMinuteExecutor, Rig, always, controller_of
 from tidegate.controller.loop import next_due, run_until_stopped
-from tidegate.core.model import Decision, Observation, Pool, PoolState
+from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.observation import Observation
 from tidegate.testing import FakeClock
 
 START_S = 1_000_000.0

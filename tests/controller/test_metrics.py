@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import age_metric, queue_metrics
-from tidegate.core.model import Absence, Reading
+from tidegate.core.absence import Absence
+from tidegate.core.observation import Reading
 from tidegate.errors import Throttled
 from tidegate.ports import Metric
 from tidegate.testing import FakeMetricsReader

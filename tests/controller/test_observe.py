@@ -4,7 +4,9 @@ import pytest
 
 from tests.controller.pool_rig import Rig
 from tidegate.controller.observe import age_metric, deleted_metric, observe, sent_metric
-from tidegate.core.model import Absence, Reading, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.absence import Absence
+from tidegate.core.observation import Reading
+from tidegate.core.reports import WorkerReport, WorkerState, WorkFigures
 from tidegate.errors import Denied, Gone, StateUnreadable, Throttled, TidegateError, Unreachable
 from tidegate.ports import QueueCounts
 from tidegate.testing import FakeQueueReader

@@ -7,7 +7,7 @@ import pytest
 
 from tests.controller.pool_rig import InlineExecutor, Rig
 from tidegate.controller.preflight import Finding, check, lines
-from tidegate.core.model import WorkerReport
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import Denied, Gone, Unreachable
 from tidegate.ports import QueueCounts, StoredState
 from tidegate.stores.memory import MemoryStore

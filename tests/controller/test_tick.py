@@ -7,7 +7,8 @@ import pytest
 
 from tests.controller.pool_rig import Rig, always, decision, together
 from tidegate.controller.shadow import ShadowStore
-from tidegate.core.model import Capacity, Decision, Observation, Override, OverrideKind, Pool, PoolState
+from tidegate.core.model import Decision, Override, OverrideKind, Pool, PoolState
+from tidegate.core.observation import Capacity, Observation
 from tidegate.errors import CapacityChanged, StateConflict, StateUnreadable, Throttled, TidegateError
 from tidegate.ports import StoredState
 from tidegate.stores.memory import MemoryStore

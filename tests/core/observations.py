@@ -2,18 +2,10 @@
 
 from dataclasses import replace
 
-from tidegate.core.model import (
-    Absence,
-    Capacity,
-    Fleet,
-    Observation,
-    Pool,
-    QueueObservation,
-    Reading,
-    WorkerReport,
-    WorkerState,
-    WorkFigures,
-)
+from tidegate.core.absence import Absence
+from tidegate.core.model import Pool
+from tidegate.core.observation import Capacity, Observation, QueueObservation, Reading
+from tidegate.core.reports import Fleet, WorkerReport, WorkerState, WorkFigures
 
 NOW_S = 1_000_000.0
 

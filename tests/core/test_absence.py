@@ -2,8 +2,7 @@
 
 import pytest
 
-from tidegate.core.absence import absence_of
-from tidegate.core.model import Absence
+from tidegate.core.absence import Absence, absence_of
 from tidegate.errors import CloudError, Denied, Gone, Invalid, StateUnreadable, Throttled, TidegateError, Unreachable
 
 

@@ -6,7 +6,8 @@ import pytest
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.adapt import blind_s, growth, learn_lean, learn_surge
-from tidegate.core.model import WAIT_BOUNDS_S, PoolState, Sample
+from tidegate.core.model import PoolState, Sample
+from tidegate.core.reports import WAIT_BOUNDS_S
 from tidegate.core.signals import Signals, read_signals
 
 MINUTES = replace(POOL, target_wait_s=60)

@@ -7,22 +7,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
+from tidegate.core.absence import Absence
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
-from tidegate.core.model import (
-    WAIT_BOUNDS_S,
-    Absence,
-    Action,
-    Decision,
-    Observation,
-    Override,
-    OverrideKind,
-    Pool,
-    PoolState,
-    Reason,
-    Sample,
-    ServiceTime,
-)
+from tidegate.core.model import Action, Decision, Override, OverrideKind, Pool, PoolState, Reason, Sample, ServiceTime
+from tidegate.core.observation import Observation
+from tidegate.core.reports import WAIT_BOUNDS_S
 
 STEADY_12 = tuple(Sample(NOW_S - 60 + 10 * n, 120.0 * n, 9000, 9000) for n in range(6))
 """Twelve a second for a minute, nothing leaving; the observation that follows completes the sixth step."""

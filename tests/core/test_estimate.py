@@ -6,7 +6,10 @@ import pytest
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core import estimate
-from tidegate.core.model import Absence, Pool, PoolState, QueueObservation, Sample, ServiceTime, WorkerReport
+from tidegate.core.absence import Absence
+from tidegate.core.model import Pool, PoolState, Sample, ServiceTime
+from tidegate.core.observation import QueueObservation
+from tidegate.core.reports import WorkerReport
 from tidegate.core.signals import Signals, read_signals
 
 UNHINTED = replace(POOL, service_time_hint_s=None)

@@ -6,7 +6,8 @@ from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, observe, worker
 from tidegate.core.fleet import FleetSignals, Waits, known_workers, sum_fleet
-from tidegate.core.model import WAIT_BOUNDS_S, PoolState, WorkerReport, WorkerState
+from tidegate.core.model import PoolState
+from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState
 
 
 def look(state: PoolState, *workers: WorkerReport, at_s: float = NOW_S) -> tuple[FleetSignals | None, PoolState]:

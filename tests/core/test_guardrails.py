@@ -9,10 +9,13 @@ from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core import guardrails
+from tidegate.core.absence import Absence
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Absence, Observation, Override, OverrideKind, PoolState, Reason, WorkerReport
+from tidegate.core.model import Override, OverrideKind, PoolState, Reason
+from tidegate.core.observation import Observation
 from tidegate.core.overrides import describe, in_force
+from tidegate.core.reports import WorkerReport
 from tidegate.core.signals import Signals, read_signals
 
 CEILING = Ceiling(50, "max_workers from settings", Reason.MAXIMUM)

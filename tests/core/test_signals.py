@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, reading, worker
-from tidegate.core.model import Absence, PoolState, Reading
+from tidegate.core.absence import Absence
+from tidegate.core.model import PoolState
+from tidegate.core.observation import Reading
 from tidegate.core.signals import METRIC_MAX_AGE_S, Freshness, classify, read_signals
 
 

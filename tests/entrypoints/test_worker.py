@@ -13,7 +13,7 @@ import pytest
 
 from tests.aws.moto_cloud import use_test_account
 from tidegate import Message, Worker
-from tidegate.core.model import WorkerState
+from tidegate.core.reports import WorkerState
 from tidegate.errors import ConfigError, Gone
 from tidegate.sandbox.sqs import SqsServer
 from tidegate.stores.file import FileStore

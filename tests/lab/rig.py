@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.policy import Truth
 from tidegate.lab.scenario import Scenario
 

@@ -5,16 +5,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tidegate.core.model import (
-    Capacity,
-    Fleet,
-    Observation,
-    QueueObservation,
-    Reading,
-    WorkerReport,
-    WorkerState,
-    WorkFigures,
-)
+from tidegate.core.observation import Capacity, Observation, QueueObservation, Reading
+from tidegate.core.reports import Fleet, WorkerReport, WorkerState, WorkFigures
 from tidegate.lab.scenario import Floats, Scenario
 
 

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from tests.lab.rig import Fixed, Script, scenario
+from tidegate.core.absence import Absence
 from tidegate.core.decide import decide
-from tidegate.core.model import Absence, Pool, PoolState
+from tidegate.core.model import Pool, PoolState
 from tidegate.lab.outcome import Outcome, outcome_of
 from tidegate.lab.policy import NO_HANDLER_IS_CUT_OFF_S, Tidegate, Truth
 from tidegate.lab.scenario import Downstream, Scenario

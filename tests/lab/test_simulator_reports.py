@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.lab.rig import Script, scenario
-from tidegate.core.model import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
 from tidegate.lab.fleet import Platform
 from tidegate.lab.fleet_reports import FleetReports
 from tidegate.lab.scenario import Scenario

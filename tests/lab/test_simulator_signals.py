@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.lab.rig import Script, scenario
-from tidegate.core.model import Absence, QueueObservation
+from tidegate.core.absence import Absence
+from tidegate.core.observation import QueueObservation
 from tidegate.lab.signals import Tally
 from tidegate.lab.simulator import simulate
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 import pytest
 
 from tests.lab.sights import Present, scenario, seen
-from tidegate.core.model import WorkFigures
+from tidegate.core.reports import WorkFigures
 from tidegate.lab.peers.fixed import FixedFleet
 from tidegate.lab.policy import Tidegate
 from tidegate.lab.simulator import simulate

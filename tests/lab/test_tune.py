@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tests.lab.sights import scenario
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.policy import Policy, Truth
 from tidegate.lab.rivals import Make, Rival
 from tidegate.lab.scenario import Scenario

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
-from tidegate.core.model import WorkerState
+from tidegate.core.reports import WorkerState
 from tidegate.errors import Unreachable
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.message import Message

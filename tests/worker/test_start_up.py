@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
-from tidegate.core.model import WorkerState
+from tidegate.core.reports import WorkerState
 from tidegate.errors import CloudError, ConfigError, Denied, Gone, Invalid, Throttled, Unreachable
 from tidegate.ports import Received
 from tidegate.testing import FakeWorkQueue

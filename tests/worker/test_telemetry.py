@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.worker.conftest import PLAN, Work, until, working
-from tidegate.core.model import WAIT_BOUNDS_S, WorkerState
+from tidegate.core.reports import WAIT_BOUNDS_S, WorkerState
 from tidegate.errors import Unreachable
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.message import Message

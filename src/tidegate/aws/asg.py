@@ -9,7 +9,7 @@ from tenacity import Retrying, retry_if_exception, stop_after_attempt, wait_expo
 
 from tidegate.aws.desired import must_write
 from tidegate.aws.errors import calling, error_code
-from tidegate.core.model import Capacity
+from tidegate.core.observation import Capacity
 from tidegate.errors import Gone, Invalid
 
 if TYPE_CHECKING:

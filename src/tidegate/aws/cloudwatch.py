@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 from tidegate.aws.errors import calling
 from tidegate.aws.queues import queue_address
-from tidegate.core.absence import absence_of
-from tidegate.core.model import Absence, Reading
+from tidegate.core.absence import Absence, absence_of
+from tidegate.core.observation import Reading
 from tidegate.errors import CloudError
 from tidegate.ports import Metric
 

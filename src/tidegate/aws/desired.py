@@ -1,6 +1,6 @@
 """The rule by which a desired count is written: compare with what is live, then set."""
 
-from tidegate.core.model import Capacity
+from tidegate.core.observation import Capacity
 from tidegate.errors import CapacityChanged
 
 __all__ = ["must_write"]

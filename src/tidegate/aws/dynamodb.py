@@ -8,7 +8,8 @@ from botocore.exceptions import ClientError
 
 from tidegate.aws import fleet_items
 from tidegate.aws.errors import calling, error_code
-from tidegate.core.model import PoolState, WorkerReport
+from tidegate.core.model import PoolState
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateConflict
 from tidegate.ports import StoredState
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from tidegate.aws.desired import must_write
 from tidegate.aws.errors import calling
-from tidegate.core.model import Capacity
+from tidegate.core.observation import Capacity
 from tidegate.errors import Gone, Invalid
 
 if TYPE_CHECKING:

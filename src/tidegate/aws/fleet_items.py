@@ -23,7 +23,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tidegate.core.codec import from_json, to_json
-from tidegate.core.model import PoolState, WorkerReport
+from tidegate.core.model import PoolState
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateUnreadable
 from tidegate.ports import StoredState
 

@@ -7,7 +7,7 @@ from tidegate.aws.aio import QUICK_CONFIG, open_client, session
 from tidegate.aws.errors import calling
 from tidegate.aws.fleet_items import report_to_item
 from tidegate.core.arns import region_in
-from tidegate.core.model import WorkerReport
+from tidegate.core.reports import WorkerReport
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient

@@ -4,8 +4,8 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from tidegate.core.absence import absence_of
-from tidegate.core.model import Absence, Reading
+from tidegate.core.absence import Absence, absence_of
+from tidegate.core.observation import Reading
 from tidegate.errors import TidegateError
 from tidegate.ports import Metric, MetricsReader
 

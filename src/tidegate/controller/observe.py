@@ -3,8 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from tidegate.core.absence import absence_of
-from tidegate.core.model import Absence, Fleet, Observation, Pool, QueueObservation, Reading
+from tidegate.core.absence import Absence, absence_of
+from tidegate.core.model import Pool
+from tidegate.core.observation import Observation, QueueObservation, Reading
+from tidegate.core.reports import Fleet
 from tidegate.errors import TidegateError
 from tidegate.ports import CapacityTarget, Clock, FleetReader, Metric, QueueCounts, QueueReader
 

@@ -8,7 +8,8 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 from tidegate.controller.observe import PoolSources, observe
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.decide import decide as core_decide
-from tidegate.core.model import Capacity, Decision, Observation, Pool, PoolState, Reading
+from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.observation import Capacity, Observation, Reading
 from tidegate.errors import StateConflict, TidegateError
 from tidegate.ports import Clock, Metric, StateStore
 

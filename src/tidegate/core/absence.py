@@ -1,11 +1,23 @@
-"""Which absence a failed read leaves behind: the one table for counts, metrics and fleet."""
+"""Why a reading has no value, and the reason that a failed read leaves behind, for counts, metrics and fleet alike."""
 
+from enum import StrEnum
 from typing import Final
 
-from tidegate.core.model import Absence
 from tidegate.errors import Denied, Gone, Invalid, StateUnreadable, Throttled, TidegateError, Unreachable
 
-__all__ = ["absence_of"]
+__all__ = ["Absence", "absence_of"]
+
+
+class Absence(StrEnum):
+    """Why a reading has no value. Only `MISSING` can be normal (an inactive queue publishes no metrics)."""
+
+    MISSING = "missing"
+    THROTTLED = "throttled"
+    UNREACHABLE = "unreachable"
+    INVALID = "invalid"
+    DENIED = "denied"
+    GONE = "gone"
+
 
 _ABSENCES: Final[tuple[tuple[type[TidegateError], Absence], ...]] = (
     (Throttled, Absence.THROTTLED),

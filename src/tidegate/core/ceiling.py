@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from tidegate.core.model import Capacity, Pool, Reason
+from tidegate.core.model import Pool, Reason
+from tidegate.core.observation import Capacity
 
 __all__ = ["Ceiling", "ceiling"]
 

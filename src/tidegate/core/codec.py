@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
-from tidegate.core.model import SCHEMA
+from tidegate.core.schema import SCHEMA
 from tidegate.errors import StateUnreadable
 
 __all__ = ["from_json", "to_json"]
@@ -32,7 +32,7 @@ def _fields(kind: type) -> frozenset[str]:
 
 
 def to_json(value: object) -> str:
-    """One line of JSON for any value of `core.model`.
+    """One line of JSON for any value that is stored.
 
     Raises ValueError for NaN and infinities: JSON has none, and what is written must be readable again.
     """

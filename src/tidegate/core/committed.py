@@ -4,7 +4,8 @@ import math
 from dataclasses import dataclass
 from typing import Final
 
-from tidegate.core.model import Observation, PoolState
+from tidegate.core.model import PoolState
+from tidegate.core.observation import Observation
 from tidegate.core.signals import Signals
 
 __all__ = ["Committed", "commit", "workers_by"]

@@ -13,8 +13,9 @@ from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.committed import commit
 from tidegate.core.explain import sentence, sentence_without_need
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Action, Decision, Observation, Pool, PoolState, Reason, Scalar, Step
+from tidegate.core.model import Action, Decision, Pool, PoolState, Reason, Scalar, Step
 from tidegate.core.need import Load, need
+from tidegate.core.observation import Observation
 from tidegate.core.overrides import describe, in_force
 from tidegate.core.signals import Freshness, Signals, read_signals
 from tidegate.core.wait import hold_the_wait

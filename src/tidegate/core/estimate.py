@@ -8,7 +8,9 @@ from itertools import pairwise
 from operator import attrgetter
 
 from tidegate.core.fleet import FleetSignals, digest, known_workers
-from tidegate.core.model import Capacity, Fleet, Pool, PoolState, Sample, ServiceTime
+from tidegate.core.model import Pool, PoolState, Sample, ServiceTime
+from tidegate.core.observation import Capacity
+from tidegate.core.reports import Fleet
 from tidegate.core.signals import Freshness, Signals
 
 __all__ = [

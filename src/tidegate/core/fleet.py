@@ -6,15 +6,8 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import Literal
 
-from tidegate.core.model import (
-    WAIT_BOUNDS_S,
-    Fleet,
-    KnownWorker,
-    PoolState,
-    WorkerReport,
-    WorkerState,
-    WorkFigures,
-)
+from tidegate.core.model import KnownWorker, PoolState
+from tidegate.core.reports import WAIT_BOUNDS_S, Fleet, WorkerReport, WorkerState, WorkFigures
 
 __all__ = ["FleetSignals", "Waits", "digest", "known_workers", "sum_fleet"]
 

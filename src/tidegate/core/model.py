@@ -1,160 +1,27 @@
-"""The values that go into and come out of a decision. All frozen; seconds and messages unless a name says more."""
+"""A pool's settings, its memory and its decision. All frozen; seconds and messages unless a name says more."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from tidegate.core.schema import SCHEMA
+
 __all__ = [
-    "SCHEMA",
-    "WAIT_BOUNDS_S",
-    "Absence",
     "Action",
-    "Capacity",
     "Decision",
-    "Fleet",
-    "Observation",
     "Override",
     "OverrideKind",
     "Pool",
     "PoolState",
-    "QueueObservation",
-    "Reading",
     "Reason",
     "Sample",
     "Scalar",
     "ServiceTime",
     "Step",
-    "WorkFigures",
-    "WorkerReport",
-    "WorkerState",
 ]
 
-SCHEMA = 1
-"""Version of the stored shapes (`PoolState`, `Observation`, `Decision`). Another version is refused, never misread."""
-
-WAIT_BOUNDS_S: tuple[float, ...] = (
-    0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1800, 3600, 7200, 21600,
-)  # fmt: skip
-"""Upper edges of the histogram of waits (sent → started); one more bucket holds everything above the last."""
-
 Scalar = float | int | str | bool | None
-
-
-class Absence(StrEnum):
-    """Why a reading has no value. Only `MISSING` can be normal (an inactive queue publishes no metrics)."""
-
-    MISSING = "missing"
-    THROTTLED = "throttled"
-    UNREACHABLE = "unreachable"
-    INVALID = "invalid"
-    DENIED = "denied"
-    GONE = "gone"
-
-
-@dataclass(frozen=True, slots=True)
-class Reading:
-    """One signal: its value and the time it speaks of, or the reason why there is none."""
-
-    value: float | None
-    taken_at_s: float
-    absence: Absence | None = None
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QueueObservation:
-    """One queue as seen at a tick. Counts come from GetQueueAttributes, the rest from CloudWatch's last full minute."""
-
-    queue: str
-    visible: Reading
-    in_flight: Reading
-    delayed: Reading
-    age_s: Reading
-    sent_per_s: Reading
-    deleted_per_s: Reading
-
-
-class WorkerState(StrEnum):
-    """Where a worker is on its way: it takes work only while `RUNNING`."""
-
-    RUNNING = "running"
-    RETIRING = "retiring"
-    DRAINING = "draining"
-    RELEASED = "released"
-    STOPPED = "stopped"
-
-
-@dataclass(frozen=True, slots=True)
-class WorkFigures:
-    """What a worker did over a span of time. Times are sums over `completions + failures` handler runs."""
-
-    span_s: float
-    starts: int = 0
-    completions: int = 0
-    failures: int = 0
-    redeliveries: int = 0
-    leases_lost: int = 0
-    uncertain_deletes: int = 0
-    service_time_sum_s: float = 0.0
-    service_time_square_sum_s2: float = 0.0
-    waits: tuple[int, ...] = ()
-    """Starts of first receives per bucket of `WAIT_BOUNDS_S` (+ 1 overflow bucket); empty when there was none."""
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerReport:
-    """A worker's heartbeat: `recent` covers the span since its previous heartbeat, `total` since it started."""
-
-    worker_id: str
-    state: WorkerState
-    reason: str
-    reported_at_s: float
-    started_at_s: float
-    first_receive_at_s: float | None
-    slots: int
-    busy: int
-    recent: WorkFigures
-    total: WorkFigures
-    heartbeat_s: float = 10.0
-    """How often this worker reports: silence of three of these is news."""
-    schema: int = SCHEMA
-
-
-@dataclass(frozen=True, slots=True)
-class Fleet:
-    """All workers that reported lately. `absence` says why there are none to see (no table, denied, …)."""
-
-    taken_at_s: float
-    workers: tuple[WorkerReport, ...] = ()
-    absence: Absence | None = None
-    detail: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Capacity:
-    """What the platform says about the ECS service or Auto Scaling group. Counts are workers (tasks, instances)."""
-
-    target: str
-    taken_at_s: float
-    desired: int
-    running: int
-    pending: int
-    deploying: bool = False
-    min_workers: int | None = None
-    max_workers: int | None = None
-    """The platform's own bounds where it has them (an Auto Scaling group's MinSize and MaxSize)."""
-
-
-@dataclass(frozen=True, slots=True)
-class Observation:
-    """Everything that a decision looks at besides the pool's settings and its state."""
-
-    now_s: float
-    queues: tuple[QueueObservation, ...]
-    capacity: Capacity
-    fleet: Fleet
-    schema: int = SCHEMA
 
 
 @dataclass(frozen=True, slots=True)

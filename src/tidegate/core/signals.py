@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
 
+from tidegate.core.absence import Absence
 from tidegate.core.fleet import FleetSignals, sum_fleet
-from tidegate.core.model import Absence, Observation, Pool, PoolState, Reading
+from tidegate.core.model import Pool, PoolState
+from tidegate.core.observation import Observation, Reading
 
 __all__ = [
     "METRIC_MAX_AGE_S",

@@ -22,7 +22,7 @@ from typing import Final, Unpack, cast
 from tidegate.aws.heartbeats import DynamoHeartbeats
 from tidegate.aws.queues import queue_name
 from tidegate.aws.work_queue import SqsWorkQueue
-from tidegate.core.model import WorkerReport
+from tidegate.core.reports import WorkerReport
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.ports import HeartbeatSink
 from tidegate.stores.file import FileStore

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.optimum import Plan, solve
 from tidegate.lab.policy import Policy, Truth
 from tidegate.lab.rivals import Make, Rival

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.core.model import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
 from tidegate.lab.fleet import SimulatedWorker
 from tidegate.lab.scenario import Floats, Scenario
 from tidegate.lab.simulator_queue import Runs

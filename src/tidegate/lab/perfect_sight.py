@@ -6,7 +6,7 @@ from collections import deque
 
 import numpy as np
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.policy import Truth
 from tidegate.lab.scenario import Floats, Scenario
 

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from tidegate.core.decide import decide
-from tidegate.core.model import Decision, Observation, Pool, PoolState
+from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.observation import Observation
 from tidegate.lab.scenario import Floats, Scenario
 
 __all__ = ["NO_HANDLER_IS_CUT_OFF_S", "Policy", "Tidegate", "Truth"]

@@ -6,7 +6,8 @@ from math import inf
 
 import numpy as np
 
-from tidegate.core.model import Absence, QueueObservation, Reading
+from tidegate.core.absence import Absence
+from tidegate.core.observation import QueueObservation, Reading
 from tidegate.lab.scenario import Floats, Scenario
 from tidegate.lab.simulator_queue import Runs, SimulatedQueue
 

@@ -6,7 +6,9 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.core.model import Absence, Capacity, Fleet, Observation
+from tidegate.core.absence import Absence
+from tidegate.core.observation import Capacity, Observation
+from tidegate.core.reports import Fleet
 from tidegate.lab.fleet import Platform
 from tidegate.lab.fleet_reports import BEATS_TO_LIVE_S, FleetReports
 from tidegate.lab.outcome import Outcome, outcome_of

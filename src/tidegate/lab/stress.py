@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tidegate.core.model import Observation, QueueObservation, Reading, WorkerReport
+from tidegate.core.observation import Observation, QueueObservation, Reading
+from tidegate.core.reports import WorkerReport
 from tidegate.lab.outcome import Outcome
 from tidegate.lab.peers.keda import Keda
 from tidegate.lab.peers.plain_formula import plain_formula

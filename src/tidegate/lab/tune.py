@@ -10,7 +10,7 @@ from enum import Enum
 
 import numpy as np
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.outcome import Outcome
 from tidegate.lab.policy import Policy, Truth
 from tidegate.lab.rivals import Make, Rival

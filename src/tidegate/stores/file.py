@@ -22,7 +22,8 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from tidegate.core.codec import from_json, to_json
-from tidegate.core.model import PoolState, WorkerReport
+from tidegate.core.model import PoolState
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import Denied, StateConflict, StateUnreadable, Unreachable
 from tidegate.ports import StoredState
 

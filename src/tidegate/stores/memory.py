@@ -3,7 +3,8 @@
 import threading
 
 from tidegate.core.codec import from_json, to_json
-from tidegate.core.model import PoolState, WorkerReport
+from tidegate.core.model import PoolState
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateConflict, StateUnreadable
 from tidegate.ports import StoredState
 

@@ -3,7 +3,7 @@
 import threading
 from dataclasses import replace
 
-from tidegate.core.model import Capacity
+from tidegate.core.observation import Capacity
 from tidegate.errors import CapacityChanged, Invalid, TidegateError
 from tidegate.ports import Clock
 

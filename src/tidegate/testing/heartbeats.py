@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from tidegate.core.model import WorkerReport
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import TidegateError
 
 __all__ = ["RecordedHeartbeats"]

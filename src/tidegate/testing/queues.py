@@ -2,7 +2,8 @@
 
 from collections.abc import Mapping, Sequence
 
-from tidegate.core.model import Absence, Reading
+from tidegate.core.absence import Absence
+from tidegate.core.observation import Reading
 from tidegate.errors import Gone, TidegateError
 from tidegate.ports import Metric, QueueCounts
 

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Final
 
-from tidegate.core.model import WorkerState
+from tidegate.core.reports import WorkerState
 
 __all__ = ["Lifecycle"]
 

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from tidegate.core.model import WorkerReport
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import TidegateError
 from tidegate.ports import HeartbeatSink
 from tidegate.worker.telemetry import Telemetry

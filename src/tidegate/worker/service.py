@@ -7,7 +7,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
-from tidegate.core.model import WorkerReport, WorkerState
+from tidegate.core.reports import WorkerReport, WorkerState
 from tidegate.ports import HeartbeatSink, WorkQueue
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer

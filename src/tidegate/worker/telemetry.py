@@ -9,7 +9,7 @@ from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import fields, replace
 
-from tidegate.core.model import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
 
 __all__ = ["Telemetry", "figures_since"]
 

@@ -8,7 +8,7 @@ policy's cooldown 300 s.
 import math
 import random
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.peers.minutes import Points, busy_share, visible
 from tidegate.lab.peers.target_tracking import TargetTracker
 from tidegate.lab.policy import Truth

@@ -5,7 +5,7 @@ import random
 
 import numpy as np
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.policy import Truth
 from tidegate.lab.scenario import Scenario
 

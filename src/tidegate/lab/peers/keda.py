@@ -9,7 +9,7 @@ import math
 import random
 from collections import deque
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.peers.minutes import in_flight, visible
 from tidegate.lab.policy import Truth
 from tidegate.lab.scenario import Scenario

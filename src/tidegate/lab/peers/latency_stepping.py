@@ -7,7 +7,7 @@ and there was no upscale for three minutes; down when all were below the range f
 import math
 import random
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.policy import Truth
 from tidegate.lab.scenario import Scenario
 

@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Sequence
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 
 __all__ = ["Points", "busy_share", "in_flight", "latest_breach", "visible"]
 

@@ -8,7 +8,7 @@ least magnitude, cooldowns). AWS publishes no steps for the age: the ones here a
 import math
 import random
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.peers.minutes import latest_breach
 from tidegate.lab.policy import Truth
 from tidegate.lab.scenario import Scenario

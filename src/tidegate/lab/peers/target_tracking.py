@@ -9,7 +9,7 @@ points out and 15 of 15 in, the latter about 10 % under the target, is what user
 import math
 import random
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.peers.minutes import Points, latest_breach, visible
 from tidegate.lab.policy import Truth
 from tidegate.lab.scenario import Scenario

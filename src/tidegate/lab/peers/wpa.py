@@ -7,7 +7,7 @@ the arrival rate, tolerance 0.1, scale-down-delay-after-last-scale-activity 600 
 import math
 import random
 
-from tidegate.core.model import Observation
+from tidegate.core.observation import Observation
 from tidegate.lab.peers.minutes import in_flight, visible
 from tidegate.lab.policy import Truth
 from tidegate.lab.scenario import Scenario

@@ -1,0 +1,58 @@
+"""What a tick sees: the queues' counts and metrics, the platform's counts, the workers' reports."""
+
+from dataclasses import dataclass
+
+from tidegate.core.absence import Absence
+from tidegate.core.reports import Fleet
+from tidegate.core.schema import SCHEMA
+
+__all__ = ["Capacity", "Observation", "QueueObservation", "Reading"]
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """One signal: its value and the time it speaks of, or the reason why there is none."""
+
+    value: float | None
+    taken_at_s: float
+    absence: Absence | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueObservation:
+    """One queue as seen at a tick. Counts come from GetQueueAttributes, the rest from CloudWatch's last full minute."""
+
+    queue: str
+    visible: Reading
+    in_flight: Reading
+    delayed: Reading
+    age_s: Reading
+    sent_per_s: Reading
+    deleted_per_s: Reading
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """What the platform says about the ECS service or Auto Scaling group. Counts are workers (tasks, instances)."""
+
+    target: str
+    taken_at_s: float
+    desired: int
+    running: int
+    pending: int
+    deploying: bool = False
+    min_workers: int | None = None
+    max_workers: int | None = None
+    """The platform's own bounds where it has them (an Auto Scaling group's MinSize and MaxSize)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything that a decision looks at besides the pool's settings and its state."""
+
+    now_s: float
+    queues: tuple[QueueObservation, ...]
+    capacity: Capacity
+    fleet: Fleet
+    schema: int = SCHEMA
