@@ -5,12 +5,14 @@ from dataclasses import replace
 import pytest
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
-from tidegate.core import estimate
+from tidegate.core import arrivals, times
 from tidegate.core.absence import Absence
+from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, PoolState, Sample, ServiceTime
 from tidegate.core.observation import QueueObservation
 from tidegate.core.reports import WorkerReport
 from tidegate.core.signals import Signals, read_signals
+from tidegate.core.waiting import head_age_s, waiting
 
 UNHINTED = replace(POOL, service_time_hint_s=None)
 ON_TRIAL = replace(POOL, policy="wait", utilization=None)
@@ -31,7 +33,7 @@ def watch(rates: list[float], completions_per_s: float, pool: Pool = POOL) -> tu
         waiting = max(0.0, waiting + (rate - completions_per_s) * pool.tick_s)
         done = worker(completions=round(completions_per_s * pool.tick_s))
         seen = signals(queue(waiting), done)
-        samples = estimate.extend_samples(pool, samples, NOW_S + tick * pool.tick_s, seen, MEAN_S)
+        samples = arrivals.extend_samples(pool, samples, NOW_S + tick * pool.tick_s, seen, MEAN_S)
     return samples
 
 
@@ -40,22 +42,22 @@ def readings(*totals: float) -> tuple[Sample, ...]:
     return tuple(Sample(NOW_S + 10 * n, total, total, total) for n, total in enumerate(totals))
 
 
-def arrivals(samples: tuple[Sample, ...], seen: Signals | None = None, mean_s: float = MEAN_S) -> estimate.Estimate:
-    return estimate.arrivals_per_s(POOL, samples, seen or signals(), mean_s)
+def rate_of(samples: tuple[Sample, ...], seen: Signals | None = None, mean_s: float = MEAN_S) -> Estimate:
+    return arrivals.arrivals_per_s(POOL, samples, seen or signals(), mean_s)
 
 
 def test_arrivals_are_what_is_there_more_plus_what_was_completed() -> None:
-    rate = arrivals(watch([8.0] * 12, completions_per_s=5.0))
+    rate = rate_of(watch([8.0] * 12, completions_per_s=5.0))
     assert rate.value == pytest.approx(8.0)
     assert rate.source == "counts"
 
 
 def test_a_jump_is_seen_within_two_ticks_and_noise_is_not_a_jump() -> None:
-    jump = arrivals(watch([5.0] * 10 + [40.0] * 2, 0.0))
+    jump = rate_of(watch([5.0] * 10 + [40.0] * 2, 0.0))
     assert jump.value == pytest.approx((2 * 40 + 5) / 3)
     assert jump.source == "counts, jump"
-    assert arrivals(watch([5.0] * 10 + [40.0] * 3, 0.0)).value == pytest.approx(40.0)
-    noise = arrivals(watch([5.0] * 10 + [6.0] * 2, 0.0))
+    assert rate_of(watch([5.0] * 10 + [40.0] * 3, 0.0)).value == pytest.approx(40.0)
+    noise = rate_of(watch([5.0] * 10 + [6.0] * 2, 0.0))
     assert noise.source == "counts"
     assert 5.0 < noise.value < 6.0
 
@@ -67,26 +69,26 @@ def test_a_fall_is_seen_until_the_long_window_has_forgotten_the_time_before(sinc
     totals += [totals[-1] + 10.0 * n for n in range(1, since + 1)]
     fallen = tuple(Sample(NOW_S + 2 * n, total, 0, 0) for n, total in enumerate(totals))
     pool = replace(POOL, tick_s=2)
-    found = estimate.arrivals_per_s(pool, fallen, signals(None, worker(heartbeat_s=2)), MEAN_S)
+    found = arrivals.arrivals_per_s(pool, fallen, signals(None, worker(heartbeat_s=2)), MEAN_S)
     assert found.value < 12
 
 
 def test_a_queue_that_only_shrinks_has_no_negative_arrivals() -> None:
     falling = (Sample(NOW_S, 0, 100, 100), Sample(NOW_S + 10, -40, 60, 60))
-    assert arrivals(falling).value == 0.0
+    assert rate_of(falling).value == 0.0
 
 
 @pytest.mark.parametrize("after", [1, 2, 3, 4, 5])
 def test_one_empty_reading_is_no_burst_when_the_next_ones_are_as_before(after: int) -> None:
     flat = readings(*[1000.0] * 6, 0.0, *[1000.0] * after)
-    assert arrivals(flat).value <= 0.5
+    assert rate_of(flat).value <= 0.5
 
 
 def test_the_rate_of_long_jobs_is_taken_over_three_of_them() -> None:
     jobs = watch([0.1] * 40 + [0.2] * 6, 0.0)
-    assert arrivals(jobs, mean_s=60.0).value < arrivals(jobs, mean_s=1.0).value
-    assert estimate.long_window_s(POOL, 60.0) == 180
-    assert estimate.long_window_s(POOL, 3600.0) == estimate.LONGEST_WINDOW_S
+    assert rate_of(jobs, mean_s=60.0).value < rate_of(jobs, mean_s=1.0).value
+    assert arrivals.long_window_s(POOL, 60.0) == 180
+    assert arrivals.long_window_s(POOL, 3600.0) == arrivals.LONGEST_WINDOW_S
 
 
 @pytest.mark.parametrize("workers", [1, 10])
@@ -95,105 +97,105 @@ def test_completions_that_come_in_lumps_are_no_jumps(workers: int, ticks: int) -
     """Ten a second; all workers report once a minute, at the same time: six hundred completions each time."""
     lumpy = tuple(Sample(NOW_S + 10 * n, 600.0 * (n // 6), 0, 0) for n in range(ticks))
     reports = [worker(f"w{n}", heartbeat_s=60) for n in range(workers)]
-    assert arrivals(lumpy, signals(None, *reports)).value == pytest.approx(10.0, rel=0.2)
+    assert rate_of(lumpy, signals(None, *reports)).value == pytest.approx(10.0, rel=0.2)
 
 
 def test_one_sample_says_nothing_of_rates() -> None:
-    samples = estimate.extend_samples(POOL, (), NOW_S, signals(queue(7)), MEAN_S)
+    samples = arrivals.extend_samples(POOL, (), NOW_S, signals(queue(7)), MEAN_S)
     assert samples == (Sample(NOW_S, 7, 7, 7),)
-    assert arrivals(samples) == estimate.Estimate(0.0, "unmeasured")
+    assert rate_of(samples) == Estimate(0.0, "unmeasured")
 
 
 def test_no_sample_yet_leaves_cloudwatchs_rate_and_age_or_nothing() -> None:
-    assert arrivals(()) == estimate.Estimate(0.0, "unmeasured")
-    assert arrivals((), signals(queue(sent_per_s=3))) == estimate.Estimate(3, "cloudwatch")
-    assert estimate.head_age_s((), signals()) == estimate.Estimate(0.0, "unmeasured")
-    assert estimate.head_age_s((), signals(queue(age_s=7))) == estimate.Estimate(7, "cloudwatch")
+    assert rate_of(()) == Estimate(0.0, "unmeasured")
+    assert rate_of((), signals(queue(sent_per_s=3))) == Estimate(3, "cloudwatch")
+    assert head_age_s((), signals()) == Estimate(0.0, "unmeasured")
+    assert head_age_s((), signals(queue(age_s=7))) == Estimate(7, "cloudwatch")
 
 
 def test_a_first_look_that_is_incomplete_is_no_sample_and_the_next_no_burst() -> None:
     first = read_signals(POOL, PoolState(), observe(queue(3), queue(absence=Absence.THROTTLED, name="bulk")))
-    assert estimate.extend_samples(POOL, (), NOW_S, first, MEAN_S) == ()
+    assert arrivals.extend_samples(POOL, (), NOW_S, first, MEAN_S) == ()
 
 
 def test_delayed_messages_arrive_when_they_come_due() -> None:
-    waiting = signals(queue(0, delayed=500))
-    samples = estimate.extend_samples(POOL, (), NOW_S, waiting, MEAN_S)
+    seen = signals(queue(0, delayed=500))
+    samples = arrivals.extend_samples(POOL, (), NOW_S, seen, MEAN_S)
     for tick in range(1, 10):
-        samples = estimate.extend_samples(POOL, samples, NOW_S + 10 * tick, waiting, MEAN_S)
-    due = estimate.extend_samples(POOL, samples, NOW_S + 100, signals(queue(500)), MEAN_S)
-    assert estimate.head_age_s(due, signals()).value == 10.0
+        samples = arrivals.extend_samples(POOL, samples, NOW_S + 10 * tick, seen, MEAN_S)
+    due = arrivals.extend_samples(POOL, samples, NOW_S + 100, signals(queue(500)), MEAN_S)
+    assert head_age_s(due, signals()).value == 10.0
     assert due[-1].arrived - due[-2].arrived == 500
 
 
 def test_without_workers_reports_cloudwatchs_deletions_count_as_departures() -> None:
     before = (Sample(NOW_S - 10, 0, 0, 0),)
-    samples = estimate.extend_samples(POOL, before, NOW_S, signals(queue(20, deleted_per_s=3.0)), MEAN_S)
+    samples = arrivals.extend_samples(POOL, before, NOW_S, signals(queue(20, deleted_per_s=3.0)), MEAN_S)
     assert samples[-1].arrived == pytest.approx(50.0)
 
 
 def test_without_workers_reports_cloudwatchs_sent_is_a_lower_bound() -> None:
     flat = (Sample(NOW_S - 10, 0, 0, 0), Sample(NOW_S, 0, 0, 0))
-    assert arrivals(flat, signals(queue(sent_per_s=9.0))) == estimate.Estimate(9.0, "cloudwatch")
-    assert arrivals(flat, signals(queue(sent_per_s=9.0), worker())) == estimate.Estimate(0.0, "counts")
+    assert rate_of(flat, signals(queue(sent_per_s=9.0))) == Estimate(9.0, "cloudwatch")
+    assert rate_of(flat, signals(queue(sent_per_s=9.0), worker())) == Estimate(0.0, "counts")
 
 
 @pytest.mark.parametrize("absence", [Absence.GONE, Absence.DENIED, Absence.THROTTLED])
 def test_a_tick_without_counts_adds_no_sample(absence: Absence) -> None:
     before = (Sample(NOW_S - 10, 100, 100, 100),)
-    assert estimate.extend_samples(POOL, before, NOW_S, signals(queue(absence=absence)), MEAN_S) == before
+    assert arrivals.extend_samples(POOL, before, NOW_S, signals(queue(absence=absence)), MEAN_S) == before
 
 
 def test_workers_that_fall_silent_leave_a_gap_and_no_burst_when_they_are_heard_again() -> None:
     before = (Sample(NOW_S - 60, 0, 0, 0), Sample(NOW_S - 50, 50, 0, 0))
     state = PoolState(reported_at_s=NOW_S - 50)
     silent = read_signals(POOL, state, observe(queue(0, deleted_per_s=40.0)))
-    assert estimate.extend_samples(POOL, before, NOW_S - 20, silent, MEAN_S) == before
+    assert arrivals.extend_samples(POOL, before, NOW_S - 20, silent, MEAN_S) == before
     heard = signals(queue(0, deleted_per_s=40.0), worker(completions=250, span_s=50))
-    after = estimate.extend_samples(POOL, before, NOW_S, heard, MEAN_S)
-    assert arrivals(after, heard).value == pytest.approx(5.0)
+    after = arrivals.extend_samples(POOL, before, NOW_S, heard, MEAN_S)
+    assert rate_of(after, heard).value == pytest.approx(5.0)
 
 
 def test_a_clock_that_stands_still_adds_no_sample() -> None:
     before = (Sample(NOW_S, 100, 100, 100),)
-    assert estimate.extend_samples(POOL, before, NOW_S, signals(), MEAN_S) == before
+    assert arrivals.extend_samples(POOL, before, NOW_S, signals(), MEAN_S) == before
 
 
 def test_samples_older_than_the_history_are_forgotten() -> None:
-    assert len(watch([1.0] * 100, 1.0)) == estimate.HISTORY_S / 10 + 1
+    assert len(watch([1.0] * 100, 1.0)) == arrivals.HISTORY_S / 10 + 1
 
 
 @pytest.mark.parametrize(("tick_s", "target_wait_s"), [(0.5, 30), (10, 3600), (60, 30), (2, 86_400)])
 def test_the_history_reaches_back_to_the_target_in_few_samples(tick_s: float, target_wait_s: float) -> None:
     pool = replace(POOL, tick_s=tick_s, target_wait_s=target_wait_s)
     samples = watch([1.0] * 2000, 1.0, pool)
-    assert len(samples) <= 2 * estimate.SAMPLES_PER_WINDOW + estimate.RECENT_TICKS + 3
-    reach_s = min(2000 * tick_s, max(estimate.HISTORY_S, estimate.long_window_s(pool, MEAN_S, 10), target_wait_s))
+    assert len(samples) <= 2 * arrivals.SAMPLES_PER_WINDOW + arrivals.RECENT_TICKS + 3
+    reach_s = min(2000 * tick_s, max(arrivals.HISTORY_S, arrivals.long_window_s(pool, MEAN_S, 10), target_wait_s))
     assert samples[-1].at_s - samples[0].at_s == pytest.approx(reach_s, rel=0.05)
 
 
 @pytest.mark.parametrize(
     ("waiting", "age_s", "expected"),
     [
-        (0, 500, estimate.Estimate(0.0, "empty")),
-        (40, None, estimate.Estimate(20.0, "counts")),
-        (40, 15, estimate.Estimate(20.0, "counts")),
-        (40, 90, estimate.Estimate(90, "cloudwatch")),
-        (900, None, estimate.Estimate(40.0, "counts, at least")),
+        (0, 500, Estimate(0.0, "empty")),
+        (40, None, Estimate(20.0, "counts")),
+        (40, 15, Estimate(20.0, "counts")),
+        (40, 90, Estimate(90, "cloudwatch")),
+        (900, None, Estimate(40.0, "counts, at least")),
     ],
 )
 def test_the_head_arrived_when_arrivals_passed_the_starts(
-    waiting: float, age_s: float | None, expected: estimate.Estimate
+    waiting: float, age_s: float | None, expected: Estimate
 ) -> None:
     samples = tuple(Sample(NOW_S + 10 * n, 20.0 * n, waiting, waiting) for n in range(5))
-    assert estimate.head_age_s(samples, signals(queue(waiting, age_s=age_s))) == expected
+    assert head_age_s(samples, signals(queue(waiting, age_s=age_s))) == expected
 
 
 def test_an_age_from_before_the_queue_was_empty_is_that_of_a_message_long_gone() -> None:
     samples = (Sample(NOW_S - 70, 0, 50, 50), Sample(NOW_S - 30, 60, 0, 0), Sample(NOW_S, 100, 40, 40))
-    assert estimate.head_age_s(samples, signals(queue(40, age_s=90))) == estimate.Estimate(30.0, "counts")
+    assert head_age_s(samples, signals(queue(40, age_s=90))) == Estimate(30.0, "counts")
     never_empty = (Sample(NOW_S - 70, 0, 50, 50), Sample(NOW_S - 30, 60, 1, 1), Sample(NOW_S, 100, 40, 40))
-    assert estimate.head_age_s(never_empty, signals(queue(40, age_s=90))) == estimate.Estimate(90, "cloudwatch")
+    assert head_age_s(never_empty, signals(queue(40, age_s=90))) == Estimate(90, "cloudwatch")
 
 
 def test_the_measured_service_time_replaces_the_hint_without_a_jump() -> None:
@@ -201,8 +203,8 @@ def test_the_measured_service_time_replaces_the_hint_without_a_jump() -> None:
     means = []
     for done in range(0, 16, 4):
         fleet = signals(None, worker(completions=4, before=done, mean_s=2.0)).fleet
-        known = estimate.learn_service_time(known, fleet, 0.0)
-        found = estimate.service_time(POOL, known, signals(None, worker()))
+        known = times.learn_service_time(known, fleet, 0.0)
+        found = times.service_time(POOL, known, signals(None, worker()))
         assert found is not None
         means.append(found[0].value)
     assert means == pytest.approx([0.8 + 1.2 * 0.4, 0.8 + 1.2 * 0.8, 2.0, 2.0])
@@ -210,15 +212,15 @@ def test_the_measured_service_time_replaces_the_hint_without_a_jump() -> None:
 
 def test_a_tick_without_handler_runs_forgets_nothing() -> None:
     known = ServiceTime(100, 80, 64)
-    assert estimate.learn_service_time(known, None, 1e6) == known
-    assert estimate.learn_service_time(known, signals(None, worker()).fleet, 1e6) == known
+    assert times.learn_service_time(known, None, 1e6) == known
+    assert times.learn_service_time(known, signals(None, worker()).fleet, 1e6) == known
 
 
 def test_newer_runs_outweigh_older_ones() -> None:
-    known = estimate.learn_service_time(
+    known = times.learn_service_time(
         ServiceTime(100, 100, 100), signals(None, worker(completions=100, mean_s=3)).fleet, 1500.0
     )
-    found = estimate.service_time(UNHINTED, known, signals())
+    found = times.service_time(UNHINTED, known, signals())
     assert found is not None
     assert found[0].value == pytest.approx(3.0, abs=0.05)
 
@@ -226,16 +228,16 @@ def test_newer_runs_outweigh_older_ones() -> None:
 @pytest.mark.parametrize(
     ("pool", "seen", "expected"),
     [
-        (POOL, queue(), (estimate.Estimate(0.8, "hint"), 1.0)),
-        (UNHINTED, queue(1, 12, deleted_per_s=4.0), (estimate.Estimate(3.0, "cloudwatch"), 1.0)),
+        (POOL, queue(), (Estimate(0.8, "hint"), 1.0)),
+        (UNHINTED, queue(1, 12, deleted_per_s=4.0), (Estimate(3.0, "cloudwatch"), 1.0)),
         (UNHINTED, queue(1, 0, deleted_per_s=4.0), None),
         (UNHINTED, queue(1, 12), None),
     ],
 )
 def test_an_unmeasured_service_time_comes_from_the_hint_or_from_cloudwatch_or_not_at_all(
-    pool: Pool, seen: QueueObservation, expected: tuple[estimate.Estimate, float] | None
+    pool: Pool, seen: QueueObservation, expected: tuple[Estimate, float] | None
 ) -> None:
-    assert estimate.service_time(pool, None, signals(seen)) == expected
+    assert times.service_time(pool, None, signals(seen)) == expected
 
 
 @pytest.mark.parametrize(
@@ -249,7 +251,7 @@ def test_an_unmeasured_service_time_comes_from_the_hint_or_from_cloudwatch_or_no
     ],
 )
 def test_the_spread_is_measured_once_there_are_runs_enough(known: ServiceTime, variation: float) -> None:
-    found = estimate.service_time(UNHINTED, known, signals(None, worker()))
+    found = times.service_time(UNHINTED, known, signals(None, worker()))
     assert found is not None
     assert found[1] == pytest.approx(variation)
 
@@ -261,7 +263,7 @@ def began(worker_id: str, started: float, ready: float | None) -> WorkerReport:
 
 
 def learn(state: PoolState, *workers: WorkerReport) -> PoolState:
-    return estimate.learn_start_up(state, capacity(), observe(workers=workers).fleet)
+    return times.learn_start_up(state, capacity(), observe(workers=workers).fleet)
 
 
 def test_start_up_time_runs_from_the_raise_to_the_first_receive_and_each_worker_is_timed_once() -> None:
@@ -297,7 +299,7 @@ def test_a_worker_that_was_started_before_the_raise_answers_another() -> None:
 )
 def test_a_cut_takes_back_what_nobody_has_answered_yet(change: int, left: tuple[tuple[float, int], ...]) -> None:
     state = PoolState(raises=((1.0, 3), (2.0, 1)))
-    assert estimate.record_change(state, NOW_S, change).raises == left
+    assert times.record_change(state, NOW_S, change).raises == left
 
 
 def test_a_raise_that_nobody_answered_is_forgotten_after_a_quarter_of_an_hour() -> None:
@@ -307,50 +309,50 @@ def test_a_raise_that_nobody_answered_is_forgotten_after_a_quarter_of_an_hour() 
 
 def test_start_up_is_the_ninetieth_percentile_then_the_hint_then_nothing() -> None:
     measured = PoolState(start_ups_s=tuple(float(n) for n in range(1, 11)))
-    assert estimate.start_up_s(POOL, measured) == estimate.Estimate(10.0, "measured")
+    assert times.start_up_s(POOL, measured) == Estimate(10.0, "measured")
     hinted = replace(POOL, start_up_hint_s=45.0)
-    assert estimate.start_up_s(hinted, PoolState()) == estimate.Estimate(45.0, "hint")
-    assert estimate.start_up_s(POOL, PoolState()) == estimate.Estimate(0.0, "unmeasured")
+    assert times.start_up_s(hinted, PoolState()) == Estimate(45.0, "hint")
+    assert times.start_up_s(POOL, PoolState()) == Estimate(0.0, "unmeasured")
 
 
 def test_a_slope_is_the_rate_whatever_single_readings_say_and_of_one_reading_it_is_nothing() -> None:
     even = readings(*(10.0 * n for n in range(13)))
-    assert estimate.slope_per_s(even, 60) == pytest.approx(1.0)
-    assert estimate.slope_per_s(even, 30, ago_s=60) == pytest.approx(1.0)
-    assert estimate.slope_per_s(even[:1], 60) == 0.0
+    assert arrivals.slope_per_s(even, 60) == pytest.approx(1.0)
+    assert arrivals.slope_per_s(even, 30, ago_s=60) == pytest.approx(1.0)
+    assert arrivals.slope_per_s(even[:1], 60) == 0.0
 
 
 def test_the_error_of_the_counts_is_learned_once_there_are_steps_enough_and_a_jump_is_none() -> None:
-    few = readings(*(10.0 * n for n in range(estimate.NOISE_FROM)))
-    assert estimate.count_noise(few) == 0.0
+    few = readings(*(10.0 * n for n in range(arrivals.NOISE_FROM)))
+    assert arrivals.count_noise(few) == 0.0
     wobbling = readings(*(10.0 * n + wobble for n, wobble in enumerate((0, 15, -10, 20, -5, 5, -20, 10) * 3)))
-    assert 10 < estimate.count_noise(wobbling) < 60
+    assert 10 < arrivals.count_noise(wobbling) < 60
     jump = readings(*(10.0 * n + (900 if n > 12 else 0) for n in range(20)))
-    assert estimate.count_noise(jump) == 0.0
+    assert arrivals.count_noise(jump) == 0.0
 
 
 def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now() -> None:
-    steady = estimate.Estimate(10.0, "counts")
+    steady = Estimate(10.0, "counts")
     noisy = tuple(Sample(NOW_S + 10 * n, 100 * n + w, w, w) for n, w in enumerate((300, 200, 400, 300, 250, 350, 300)))
-    assert estimate.waiting(noisy, steady, signals(), ON_TRIAL) == pytest.approx(300)
+    assert waiting(noisy, steady, signals(), ON_TRIAL) == pytest.approx(300)
     one_empty = (*noisy, Sample(NOW_S + 70, 700, 0, 0))
-    assert estimate.waiting(one_empty, steady, signals(), ON_TRIAL) > 200
-    assert estimate.waiting(one_empty, steady, signals(queue(7)), POOL) == 7
-    jump = estimate.Estimate(10.0, "counts, jump")
-    assert estimate.waiting(noisy, jump, signals(), ON_TRIAL) == pytest.approx((300 + 250 + 350 + 300) / 4)
-    assert estimate.waiting((), steady, signals(queue(7)), POOL) == 7
+    assert waiting(one_empty, steady, signals(), ON_TRIAL) > 200
+    assert waiting(one_empty, steady, signals(queue(7)), POOL) == 7
+    jump = Estimate(10.0, "counts, jump")
+    assert waiting(noisy, jump, signals(), ON_TRIAL) == pytest.approx((300 + 250 + 350 + 300) / 4)
+    assert waiting((), steady, signals(queue(7)), POOL) == 7
 
 
 def test_a_lasting_rate_is_taken_over_the_target_wait() -> None:
     quiet_then_busy = readings(*(0.0,) * 40, *(10.0 * n for n in range(1, 21)))
-    now = estimate.Estimate(1.0, "counts")
-    assert estimate.steady_per_s(quiet_then_busy, replace(POOL, target_wait_s=300), now) == pytest.approx(2 / 3)
-    assert estimate.steady_per_s((), POOL, now) == 1.0
+    now = Estimate(1.0, "counts")
+    assert arrivals.steady_per_s(quiet_then_busy, replace(POOL, target_wait_s=300), now) == pytest.approx(2 / 3)
+    assert arrivals.steady_per_s((), POOL, now) == 1.0
 
 
 def test_a_worker_is_held_as_long_as_a_new_one_takes_to_start_unless_the_setting_says_otherwise() -> None:
     unset = replace(POOL, hold_s=None, start_up_hint_s=None)
-    assert estimate.hold_s(POOL, PoolState()) == 60
-    assert estimate.hold_s(unset, PoolState()) == estimate.HOLD_UNMEASURED_S
-    assert estimate.hold_s(unset, PoolState(start_ups_s=(90.0,))) == 90
-    assert estimate.hold_s(unset, PoolState(start_ups_s=(1.0,))) == 30
+    assert times.hold_s(POOL, PoolState()) == 60
+    assert times.hold_s(unset, PoolState()) == times.HOLD_UNMEASURED_S
+    assert times.hold_s(unset, PoolState(start_ups_s=(90.0,))) == 90
+    assert times.hold_s(unset, PoolState(start_ups_s=(1.0,))) == 30

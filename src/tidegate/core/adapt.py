@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from tidegate.core.estimate import slope_per_s
+from tidegate.core.arrivals import slope_per_s
 from tidegate.core.model import Pool, Sample
 from tidegate.core.signals import Signals
 

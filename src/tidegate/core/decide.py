@@ -7,8 +7,9 @@ The order is fixed: signals, estimate, size, ceiling, ramp and hold, floor; each
 import math
 from dataclasses import dataclass, field, replace
 
-from tidegate.core import estimate, guardrails
+from tidegate.core import guardrails, times
 from tidegate.core.adapt import blind_s, learn_lean, learn_surge
+from tidegate.core.arrivals import arrivals_per_s, extend_samples, steady_per_s
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.committed import commit
 from tidegate.core.explain import sentence, sentence_without_need
@@ -19,6 +20,7 @@ from tidegate.core.observation import Observation
 from tidegate.core.overrides import describe, in_force
 from tidegate.core.signals import Freshness, Signals, read_signals
 from tidegate.core.wait import hold_the_wait
+from tidegate.core.waiting import head_age_s, waiting
 
 __all__ = ["decide"]
 
@@ -72,9 +74,7 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
 
 def _watch(pool: Pool, state: PoolState, seen: Observation) -> PoolState:
     """Let overrides run out, notice a gap in the ticks, and remember that workers report."""
-    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(
-        3 * pool.tick_s, estimate.hold_s(pool, state)
-    )
+    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, times.hold_s(pool, state))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     return replace(
         state,
@@ -98,7 +98,7 @@ def _limited(
     else:
         said = sentence(trail.pool, load, current, wanted, trail.workers, reason, trail.note)
     state = replace(
-        estimate.record_change(state, seen.now_s, trail.workers - current),
+        times.record_change(state, seen.now_s, trail.workers - current),
         desired=trail.workers,
     )
     return _decision(trail, signals, reason, said), state
@@ -111,7 +111,7 @@ def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, lo
     missing signals and running handlers. Its words stay whatever comes after it.
     """
     pool, seen, current = trail.pool, trail.seen, trail.seen.capacity.desired
-    override, hold_s = state.override, estimate.hold_s(pool, state)
+    override, hold_s = state.override, times.hold_s(pool, state)
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit))
     trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
@@ -151,12 +151,12 @@ def _estimate(
     pool: Pool, state: PoolState, seen: Observation, signals: Signals, slots_per_worker: int
 ) -> tuple[PoolState, Load | None]:
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
-    known = estimate.learn_service_time(state.service_time, signals.fleet, elapsed_s)
-    state = estimate.learn_start_up(state, seen.capacity, seen.fleet)
-    measured = estimate.service_time(pool, known, signals)
+    known = times.learn_service_time(state.service_time, signals.fleet, elapsed_s)
+    state = times.learn_start_up(state, seen.capacity, seen.fleet)
+    measured = times.service_time(pool, known, signals)
     mean_s = measured[0].value if measured else 0.0
-    samples = estimate.extend_samples(pool, state.samples, seen.now_s, signals, mean_s)
-    start_up = estimate.start_up_s(pool, state)
+    samples = extend_samples(pool, state.samples, seen.now_s, signals, mean_s)
+    start_up = times.start_up_s(pool, state)
     state = replace(
         state,
         service_time=known,
@@ -166,16 +166,16 @@ def _estimate(
     )
     if measured is None:
         return state, None
-    arrivals = estimate.arrivals_per_s(pool, samples, signals, mean_s)
+    arrivals = arrivals_per_s(pool, samples, signals, mean_s)
     return state, Load(
         arrivals=arrivals,
-        waiting=estimate.waiting(samples, arrivals, signals, pool),
-        head_age=estimate.head_age_s(samples, signals),
+        waiting=waiting(samples, arrivals, signals, pool),
+        head_age=head_age_s(samples, signals),
         service_time=measured[0],
         variation=measured[1],
         start_up=start_up,
         slots_per_worker=slots_per_worker,
-        steady_per_s=estimate.steady_per_s(samples, pool, arrivals),
+        steady_per_s=steady_per_s(samples, pool, arrivals),
         committed=commit(state, seen, signals, start_up.value),
         lean=state.lean,
         surge=state.surge,

@@ -1,0 +1,189 @@
+"""Arrivals by conservation of counts: the samples that are kept, and the rates that are read off them."""
+
+import math
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
+from itertools import pairwise
+from operator import attrgetter
+
+from tidegate.core.estimate import Estimate
+from tidegate.core.model import Pool, Sample
+from tidegate.core.signals import Freshness, Signals
+
+__all__ = [
+    "arrivals_per_s",
+    "count_noise",
+    "extend_samples",
+    "long_window_s",
+    "slope_per_s",
+    "steady_per_s",
+]
+
+HISTORY_S = 600.0
+"""Arrivals remembered, or the target wait where that is longer: what the head age can be read off, and the surges."""
+
+SLOW_WINDOW_S = 300.0
+CHANCE_SIGMAS = 1.5
+RECENT_STEPS = 8
+NOISE_STEPS = 30
+NOISE_FROM = 6
+"""Increments below which their spread says nothing of the counts' error."""
+
+STEADY_LEAST_S = 300.0
+STEADY_TARGETS = 1.0
+LONG_WINDOW_S = 60.0
+LONGEST_WINDOW_S = 600.0
+SAMPLES_PER_WINDOW = 60
+RECENT_TICKS = 4
+SIGMAS = 3.0
+_at_s = attrgetter("at_s")
+
+
+def long_window_s(pool: Pool, mean_s: float, heartbeat_s: float = 0.0) -> float:
+    """What a steady rate is taken over: a minute, six ticks or heartbeats, or three service times up to ten minutes.
+
+    Long jobs are counted in whole jobs: over less time their rate would be chance.
+    """
+    return max(LONG_WINDOW_S, 6 * pool.tick_s, 6 * heartbeat_s, min(3 * mean_s, LONGEST_WINDOW_S))
+
+
+def extend_samples(
+    pool: Pool, samples: Sequence[Sample], now_s: float, signals: Signals, mean_s: float
+) -> tuple[Sample, ...]:
+    """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
+
+    What left is what workers started, each start once, or CloudWatch's deletions where no worker reports. Single
+    steps may be negative (counts are approximate and late); the sum evens out, so nothing is clamped here.
+    """
+    if signals.counts is not Freshness.FRESH:
+        return tuple(samples)  # a queue that could not be read would look like a fall now and a burst later
+    if signals.fleet is None and signals.fleet_state is not Freshness.FRESH:
+        return tuple(samples)  # what silent workers complete is in the first report that arrives again
+    if not samples:
+        return (Sample(now_s, signals.in_hand, signals.waiting, signals.in_hand),)
+    last = samples[-1]
+    if now_s <= last.at_s:
+        return tuple(samples)
+    arrived = last.arrived + _arrived_since(last, signals, now_s)
+    sample = Sample(now_s, arrived, signals.waiting, signals.in_hand)
+    heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
+    return (*_thinned(samples, now_s, long_window_s(pool, mean_s, heartbeat_s), pool), sample)
+
+
+def _arrived_since(last: Sample, signals: Signals, now_s: float) -> float:
+    """What waits more now, and what workers have started since: their own count, which is exact.
+
+    What is in flight is then not needed, and its error stays out. A message that comes back after a failure has arrived
+    once more: it is work once more. Without reports: what is there more now, and what CloudWatch saw deleted.
+    """
+    if signals.fleet is not None:
+        return signals.waiting - last.waiting + signals.fleet.starts
+    return signals.in_hand - last.in_hand + (signals.deleted_per_s or 0.0) * (now_s - last.at_s)
+
+
+def _thinned(samples: Sequence[Sample], now_s: float, window_s: float, pool: Pool) -> list[Sample]:
+    """All samples of the last ticks; older ones at most sixty per window; none beyond the history."""
+    history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
+    kept: list[Sample] = []
+    for sample in samples:
+        age_s = now_s - sample.at_s
+        apart_s = (window_s if age_s <= window_s else history_s) / SAMPLES_PER_WINDOW
+        due = not kept or sample.at_s - kept[-1].at_s >= apart_s
+        if age_s <= history_s and (due or age_s <= RECENT_TICKS * pool.tick_s):
+            kept.append(sample)
+    return kept
+
+
+def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean_s: float) -> Estimate:
+    """The arrival rate: over the long window, or over the last ticks when those differ by more than chance allows.
+
+    A short window that is off the long one's rate by more than three standard deviations is a jump and not noise. It
+    has to be so over two ticks and over three: a single reading that is wrong shows in one of them only. Without
+    workers' reports and without CloudWatch's deletions the counts only show what was added on balance; then
+    CloudWatch's Sent stands in when it is the larger.
+    """
+    if len(samples) < 2:  # one look shows what is there, not what comes
+        return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
+    heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
+    window_s, noise = long_window_s(pool, mean_s, heartbeat_s), 0.0 if pool.plain else count_noise(samples)
+    long = _rate(samples, window_s) if pool.plain else _steady_rate(samples, window_s, noise)
+    short_s = 2 * max(pool.tick_s, heartbeat_s)
+    nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
+    noise = 0.0 if pool.plain else max(noise, count_noise(samples[-1 - RECENT_STEPS :]))
+    # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
+    deviation = math.hypot(_deviation_per_s((long + nearest) / 2, short_s, signals), noise / short_s)
+    jumps = abs(nearest - long) > SIGMAS * deviation
+    rate = Estimate(nearest, "counts, jump") if jumps else Estimate(long, "counts")
+    if signals.fleet is None and signals.sent_per_s is not None and signals.sent_per_s > rate.value:
+        return Estimate(signals.sent_per_s, "cloudwatch")
+    return rate
+
+
+def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> float:
+    """Standard deviation of a rate that is counted over `window_s`.
+
+    Poisson arrivals: rate ÷ window. And completions come in lumps, one per worker and heartbeat, of which the window
+    may catch one more or less: uniform within a lump at each end, a sixth of its square.
+    """
+    variance = max(rate_per_s, 1 / window_s) / window_s
+    if signals.fleet is not None:
+        lump = rate_per_s * signals.fleet.heartbeat_s / signals.fleet.workers
+        variance += signals.fleet.workers * lump**2 / 6 / window_s**2
+    return math.sqrt(variance)
+
+
+def _steady_rate(samples: Sequence[Sample], window_s: float, noise: float) -> float:
+    """The slope over five minutes, and over the window instead as far as the two differ by more than chance.
+
+    By one standard deviation: all of the former; by two: all of the latter; a share of each in between.
+    """
+    slow, quick = slope_per_s(samples, max(SLOW_WINDOW_S, window_s)), slope_per_s(samples, window_s)
+    ticks = max(2, len(samples) - bisect_left(samples, samples[-1].at_s - window_s, key=_at_s))
+    # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
+    variance = 1.2 * max(slow, 1 / window_s) / window_s + 6 * noise**2 / ticks / window_s**2
+    share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - CHANCE_SIGMAS))
+    return slow + share * (quick - slow)
+
+
+def count_noise(samples: Sequence[Sample]) -> float:
+    """Standard deviation, in messages, of the steps between two readings: what the counts' error makes of them.
+
+    By the median distance from the median, which jumps of the traffic hardly move (1.4826: of a normal distribution).
+    """
+    steps = sorted(b.arrived - a.arrived for a, b in pairwise(samples[-1 - NOISE_STEPS :]))
+    if len(steps) < NOISE_FROM:
+        return 0.0
+    middle = steps[len(steps) // 2]
+    return 1.4826 * sorted(abs(step - middle) for step in steps)[len(steps) // 2]
+
+
+def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) -> float:
+    """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample."""
+    end_s, origin = samples[-1].at_s - ago_s, samples[-1].arrived
+    begin = bisect_left(samples, end_s - window_s - 1e-6, key=_at_s)
+    count, sum_t, sum_n, sum_tt, sum_tn = 0, 0.0, 0.0, 0.0, 0.0
+    for sample in samples[begin : bisect_right(samples, end_s + 1e-6, key=_at_s)]:
+        t, n = sample.at_s - end_s, sample.arrived - origin
+        count, sum_t, sum_n, sum_tt, sum_tn = count + 1, sum_t + t, sum_n + n, sum_tt + t * t, sum_tn + t * n
+    if count < 2:
+        return _rate(samples, window_s)
+    return max(0.0, (count * sum_tn - sum_t * sum_n) / (count * sum_tt - sum_t**2))
+
+
+def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:
+    """The arrival rate that has lasted: over the target wait, five minutes at least. Without samples the present one.
+
+    What comes on top can wait, where waiting is affordable: it is backlog, and is worked off as such.
+    """
+    return (
+        _rate(samples, max(STEADY_LEAST_S, STEADY_TARGETS * pool.target_wait_s)) if len(samples) > 1 else arrivals.value
+    )
+
+
+def _rate(samples: Sequence[Sample], window_s: float) -> float:
+    """Mean arrivals a second over the samples that reach back `window_s` (after a gap, to the one before it)."""
+    if len(samples) < 2:
+        return 0.0
+    last = samples[-1]
+    first = samples[min(bisect_left(samples, last.at_s - window_s - 1e-6, key=_at_s), len(samples) - 2)]
+    return max(0.0, (last.arrived - first.arrived) / (last.at_s - first.at_s))

@@ -1,0 +1,140 @@
+"""How long handlers run and workers take to start, as measured, and how long an idle worker is kept for it."""
+
+import math
+from collections.abc import Iterator
+from dataclasses import replace
+
+from tidegate.core.estimate import Estimate
+from tidegate.core.fleet import FleetSignals, digest, known_workers
+from tidegate.core.model import Pool, PoolState, ServiceTime
+from tidegate.core.observation import Capacity
+from tidegate.core.reports import Fleet
+from tidegate.core.signals import Signals
+
+__all__ = [
+    "hold_s",
+    "learn_service_time",
+    "learn_start_up",
+    "record_change",
+    "service_time",
+    "start_up_s",
+]
+
+HOLD_UNMEASURED_S = 120.0
+HOLD_LEAST_TICKS = 3
+HINT_RUNS = 10.0
+"""A service-time hint weighs as much as ten handler runs, so the measured mean takes over without a jump."""
+
+SERVICE_TIME_MEMORY_S = 300.0
+START_UPS_KEPT = 20
+CLOCK_SLACK_S = 5.0
+"""Workers' clocks and ours may be this far apart."""
+
+RAISE_FORGOTTEN_S = 900.0
+"""A raise whose workers have not shown up after a quarter of an hour measures a fault, not a start-up."""
+
+
+def learn_service_time(known: ServiceTime | None, fleet: FleetSignals | None, elapsed_s: float) -> ServiceTime | None:
+    """Add the fleet's latest handler runs; older ones fade over five minutes, but only as newer ones replace them."""
+    if fleet is None or fleet.runs == 0:
+        return known
+    fade = math.exp(-max(0.0, elapsed_s) / SERVICE_TIME_MEMORY_S)
+    old = known or ServiceTime(0.0, 0.0, 0.0)
+    return ServiceTime(
+        runs=old.runs * fade + fleet.runs,
+        sum_s=old.sum_s * fade + fleet.service_time_sum_s,
+        square_sum_s2=old.square_sum_s2 * fade + fleet.service_time_square_sum_s2,
+    )
+
+
+def service_time(pool: Pool, known: ServiceTime | None, signals: Signals) -> tuple[Estimate, float] | None:
+    """Mean service time in seconds and its squared coefficient of variation; None when nothing is known.
+
+    Measured by the workers, with the hint weighing as ten runs; else the hint; else, where no worker reports, Little's
+    law on CloudWatch: in flight ÷ deletions a second. Unmeasured spread counts as exponential (1).
+    """
+    hint = pool.service_time_hint_s
+    if known is not None:
+        weight = max(0.0, HINT_RUNS - known.runs) if hint is not None else 0.0
+        mean = (known.sum_s + weight * (hint or 0.0)) / (known.runs + weight)
+        return Estimate(mean, "workers"), _variation(known)
+    if hint is not None:
+        return Estimate(hint, "hint"), 1.0
+    if signals.fleet is None and signals.deleted_per_s and signals.in_flight > 0:
+        return Estimate(signals.in_flight / signals.deleted_per_s, "cloudwatch"), 1.0
+    return None
+
+
+def _variation(known: ServiceTime) -> float:
+    mean = known.sum_s / known.runs
+    if known.runs < HINT_RUNS or mean <= 0:
+        return 1.0
+    return max(0.0, known.square_sum_s2 / known.runs / mean**2 - 1.0)
+
+
+def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> PoolState:
+    """Match each worker's first receive call with the oldest raise of the desired count that it can have answered.
+
+    Start-up time runs from the raise to the first receive call, so it holds the platform's placement, the image pull
+    and the process's own start. A worker that was started before the raise, as its own clock has it, answers another.
+    """
+    asked = [(at_s, n) for at_s, n in state.raises if capacity.taken_at_s - at_s <= RAISE_FORGOTTEN_S]
+    measured: list[float] = []
+    timed: list[str] = []
+    for ready_at_s, started_at_s, worker_id in sorted(_ready(fleet)):
+        known = state.known_workers.get(digest(worker_id))
+        timed.append(worker_id)
+        if known is not None and known.timed:
+            continue
+        place = next((i for i, (at_s, _) in enumerate(asked) if at_s - CLOCK_SLACK_S <= started_at_s), None)
+        if place is not None:
+            at_s, missing = asked[place]
+            measured.append(max(0.0, ready_at_s - at_s))
+            asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
+    return replace(
+        state,
+        raises=tuple(asked),
+        known_workers=known_workers(state, fleet, timed),
+        start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
+    )
+
+
+def _ready(fleet: Fleet) -> Iterator[tuple[float, float, str]]:
+    for worker in fleet.workers:
+        if worker.first_receive_at_s is not None:
+            yield worker.first_receive_at_s, worker.started_at_s, worker.worker_id
+
+
+def record_change(state: PoolState, now_s: float, change: int) -> PoolState:
+    """Remember a raise; a cut takes back raises that nobody has answered yet, the newest first."""
+    raises = [*state.raises, (now_s, change)] if change > 0 else list(state.raises)
+    cut = -change
+    while cut > 0 and raises:
+        at_s, missing = raises.pop()
+        if missing > cut:
+            raises.append((at_s, missing - cut))
+        cut -= missing
+    return replace(state, raises=tuple(raises))
+
+
+def start_up_s(pool: Pool, state: PoolState) -> Estimate:
+    """The 90 % quantile of the measured start-up times; until there is one, the hint, or zero."""
+    if state.start_ups_s:
+        ordered = sorted(state.start_ups_s)
+        return Estimate(ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))], "measured")
+    if pool.start_up_hint_s is not None:
+        return Estimate(pool.start_up_hint_s, "hint")
+    return Estimate(0.0, "unmeasured")
+
+
+def hold_s(pool: Pool, state: PoolState) -> float:
+    """How long fewer workers must have been enough: the setting, or as long as a new worker takes to start.
+
+    To keep an idle worker costs as much as to start one after that time: kept for so long, the bill is at most twice
+    that of somebody who knew (the ski rental problem).
+    """
+    if pool.hold_s is not None:
+        return pool.hold_s
+    start_up = start_up_s(pool, state)
+    known_s = HOLD_UNMEASURED_S if start_up.source == "unmeasured" else start_up.value
+    return max(known_s, HOLD_LEAST_TICKS * pool.tick_s)
