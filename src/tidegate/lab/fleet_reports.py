@@ -143,7 +143,8 @@ def _figures(runs: _Window, row: NDArray[np.int64], from_s: Floats, to_s: Floats
     figures[:, _REDELIVERIES] = np.bincount(row[began & runs.again], minlength=count)
     figures[:, _SUM] = np.bincount(row[ended], took_s, count)
     figures[:, _SQUARES] = np.bincount(row[ended], took_s**2, count)
-    cells = row[began] * _BUCKETS + runs.buckets[began]
+    firsts = began & ~runs.again
+    cells = row[firsts] * _BUCKETS + runs.buckets[firsts]
     figures[:, _WAITS:] = np.bincount(cells, minlength=count * _BUCKETS).reshape(count, _BUCKETS)
     return figures
 
@@ -161,7 +162,7 @@ def _work_figures(spans_s: Floats, figures: Floats) -> list[WorkFigures]:
             redeliveries=redeliveries,
             service_time_sum_s=sum_s,
             service_time_square_sum_s2=square_sum_s2,
-            waits=tuple(buckets) if starts else (),
+            waits=tuple(buckets) if any(buckets) else (),
         )
         for span_s, (starts, completions, failures, redeliveries), (sum_s, square_sum_s2), buckets in zip(
             spans_s.tolist(), counts, sums, waits, strict=True

@@ -1,6 +1,7 @@
 """What a run came to: how long messages waited, and what it cost."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -67,23 +68,14 @@ def outcome_of(
     desired: NDArray[np.int64],
 ) -> Outcome:
     """Sum a run up. `waits_s` holds NaN for messages that never started: those have waited until `end_s`."""
-    unserved = np.isnan(waits_s)
-    waits_s = np.where(unserved, end_s - scenario.arrivals_s, waits_s)
-    late = unserved | (waits_s > scenario.target_wait_s)
     work_seconds = float(scenario.service_s.sum()) / scenario.slots_per_worker
-    p50_s, p99_s, max_s = np.quantile(waits_s, (0.5, 0.99, 1.0)).tolist() if len(waits_s) else (0.0, 0.0, 0.0)
     steps = np.sign(np.diff(desired))
     return Outcome(
         policy=policy,
         scenario=scenario.name,
         seed=seed,
         messages=len(waits_s),
-        unserved=int(unserved.sum()),
-        late_share=float(late.mean()) if len(late) else 0.0,
-        worst_hour_late_share=_worst_hour(scenario.arrivals_s, late),
-        wait_p50_s=p50_s,
-        wait_p99_s=p99_s,
-        wait_max_s=max_s,
+        **_waits(scenario, waits_s, end_s)._asdict(),
         worker_seconds=worker_seconds,
         work_seconds=work_seconds,
         cost=worker_seconds / work_seconds if work_seconds else 0.0,
@@ -95,6 +87,33 @@ def outcome_of(
         end_s=end_s,
         desired_at_s=desired_at_s,
         desired=desired,
+    )
+
+
+class _Waits(NamedTuple):
+    """What an outcome says of the waits, under its own names."""
+
+    unserved: int
+    late_share: float
+    worst_hour_late_share: float
+    wait_p50_s: float
+    wait_p99_s: float
+    wait_max_s: float
+    waits_s: NDArray[np.float32]
+
+
+def _waits(scenario: Scenario, waits_s: Floats, end_s: float) -> _Waits:
+    unserved = np.isnan(waits_s)
+    waits_s = np.where(unserved, end_s - scenario.arrivals_s, waits_s)
+    late = unserved | (waits_s > scenario.target_wait_s)
+    p50_s, p99_s, max_s = np.quantile(waits_s, (0.5, 0.99, 1.0)).tolist() if len(waits_s) else (0.0, 0.0, 0.0)
+    return _Waits(
+        unserved=int(unserved.sum()),
+        late_share=float(late.mean()) if len(late) else 0.0,
+        worst_hour_late_share=_worst_hour(scenario.arrivals_s, late),
+        wait_p50_s=p50_s,
+        wait_p99_s=p99_s,
+        wait_max_s=max_s,
         waits_s=waits_s.astype(np.float32),
     )
 
