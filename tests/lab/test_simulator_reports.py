@@ -36,7 +36,9 @@ def counted(made: Scenario, runs: Runs, worker: int, from_s: float, to_s: float)
         seen.add(message)
     return WorkFigures(
         span_s=to_s - from_s,
-        **figures,
+        starts=figures["starts"],
+        completions=figures["completions"],
+        redeliveries=figures["redeliveries"],
         service_time_sum_s=pytest.approx(sums[0]),  # type: ignore[arg-type]  # equals what is nearly it
         service_time_square_sum_s2=pytest.approx(sums[1]),  # type: ignore[arg-type]  # equals what is nearly it
         waits=tuple(waits) if any(waits) else (),

@@ -8,11 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.worker.conftest import PLAN, Work, until, working
-from tidegate.core.reports import WAIT_BOUNDS_S, WorkerState
+from tidegate.core.reports import WAIT_BOUNDS_S, ClassFigures, WorkerState, WorkFigures
 from tidegate.errors import Unreachable
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.message import Message
-from tidegate.worker.telemetry import Telemetry
+from tidegate.worker.telemetry import Telemetry, figures_since
 
 
 class Wall:
@@ -174,3 +174,17 @@ async def test_a_worker_that_never_got_to_its_queue_reports_nothing(work: Work) 
 def test_a_message_never_shows_its_body() -> None:
     message = Message("m1", "card 4111", {}, {"card": {"StringValue": "4111"}}, 1, 0.0)
     assert "4111" not in repr(message)
+
+
+def test_what_is_new_is_told_for_each_class_and_a_class_without_news_is_left_out() -> None:
+    mail, resize = ClassFigures(5, 4, 1, 2.0, 1.0, (5,)), ClassFigures(1, 1, 0, 30.0, 900.0, (0, 1))
+    earlier = WorkFigures(span_s=10.0, starts=6, classes={"mail": mail, "resize": resize})
+    later = replace(
+        earlier,
+        starts=9,
+        classes={"mail": replace(mail, starts=7, completions=6, service_time_sum_s=3.0), "resize": resize}
+        | {"export": ClassFigures(1, waits=(1,))},
+    )
+    news = figures_since(earlier, later)
+    assert news.starts == 3
+    assert news.classes == {"mail": ClassFigures(2, 2, 0, 1.0, 0.0), "export": ClassFigures(1, waits=(1,))}

@@ -1,12 +1,29 @@
 """What a worker tells of itself: its heartbeat, and what it did since the last one. Seconds, unless named otherwise."""
 
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tidegate.core.absence import Absence
 from tidegate.core.schema import SCHEMA
 
-__all__ = ["WAIT_BOUNDS_S", "Fleet", "WorkFigures", "WorkerReport", "WorkerState"]
+__all__ = [
+    "CLASSES_AT_MOST",
+    "OTHER_CLASS",
+    "WAIT_BOUNDS_S",
+    "ClassFigures",
+    "Fleet",
+    "WorkFigures",
+    "WorkerReport",
+    "WorkerState",
+    "counted_as",
+]
+
+CLASSES_AT_MOST = 8
+"""Job classes that are counted by name in one worker. A heartbeat is one DynamoDB item, billed by the kilobyte."""
+
+OTHER_CLASS = "other"
+"""What the classes beyond `CLASSES_AT_MOST` are counted as, together."""
 
 WAIT_BOUNDS_S: tuple[float, ...] = (
     0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5, 7, 10, 15, 20, 30, 45, 60, 90, 120, 180, 300, 600, 900, 1800, 3600, 7200, 21600,
@@ -24,6 +41,29 @@ class WorkerState(StrEnum):
     STOPPED = "stopped"
 
 
+def counted_as(job_class: str, known: Collection[str]) -> str:
+    """The name that a class is counted under: its own while there is room, so that a worker's report stays bounded.
+
+    `known` are the classes that the worker has counted so far.
+
+    >>> counted_as("thumbnail", known={}), counted_as("thumbnail", known=dict.fromkeys("abcdefgh"))
+    ('thumbnail', 'other')
+    """
+    return job_class if job_class in known or len(known) < CLASSES_AT_MOST else OTHER_CLASS
+
+
+@dataclass(frozen=True, slots=True)
+class ClassFigures:
+    """What a worker did for one class of messages; each field means what it means in `WorkFigures`."""
+
+    starts: int = 0
+    completions: int = 0
+    failures: int = 0
+    service_time_sum_s: float = 0.0
+    service_time_square_sum_s2: float = 0.0
+    waits: tuple[int, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class WorkFigures:
     """What a worker did over a span of time. Times are sums over `completions + failures` handler runs."""
@@ -39,6 +79,8 @@ class WorkFigures:
     service_time_square_sum_s2: float = 0.0
     waits: tuple[int, ...] = ()
     """Starts of first receives per bucket of `WAIT_BOUNDS_S` (+ 1 overflow bucket); empty when there was none."""
+    classes: Mapping[str, ClassFigures] = field(default_factory=dict)
+    """The same by job class, for messages that carry one: `CLASSES_AT_MOST` and `OTHER_CLASS` (see `counted_as`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +99,8 @@ class WorkerReport:
     total: WorkFigures
     heartbeat_s: float = 10.0
     """How often this worker reports: silence of three of these is news."""
+    buffered: int = 0
+    """Messages that it has received and not yet started: in flight on SQS, and waiting all the same."""
     schema: int = SCHEMA
 
 

@@ -8,10 +8,13 @@ because the worker leaves are neither. `uncertain_deletes` counts deletes that S
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import fields, replace
+from typing import TypeVar
 
-from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import WAIT_BOUNDS_S, ClassFigures, WorkerReport, WorkerState, WorkFigures
 
 __all__ = ["Telemetry", "figures_since"]
+
+Figures = TypeVar("Figures", WorkFigures, ClassFigures)
 
 _NO_WAITS = (0,) * (len(WAIT_BOUNDS_S) + 1)
 
@@ -96,11 +99,18 @@ class Telemetry:
 
 def figures_since(earlier: WorkFigures, later: WorkFigures) -> WorkFigures:
     """What happened between two totals of one worker."""
-    sums = {
-        field.name: getattr(later, field.name) - getattr(earlier, field.name)
-        for field in fields(WorkFigures)
-        if field.name != "waits"
-    }
+    none = ClassFigures()
+    classes = {name: _since(earlier.classes.get(name, none), now) for name, now in later.classes.items()}
+    return replace(_since(earlier, later), classes={name: news for name, news in classes.items() if news != none})
+
+
+def _since(earlier: Figures, later: Figures) -> Figures:
+    """Each number less what it was before. Of waits that nothing was added to, nothing is left."""
     before = earlier.waits or (0,) * len(later.waits)
     waits = tuple(after - seen for after, seen in zip(later.waits, before, strict=True))
-    return WorkFigures(**sums, waits=waits if any(waits) else ())
+    sums = {
+        field.name: getattr(later, field.name) - getattr(earlier, field.name)
+        for field in fields(later)
+        if isinstance(getattr(later, field.name), int | float)
+    }
+    return replace(later, **sums, waits=waits if any(waits) else ())
