@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tidegate.core.directive import Directive
 from tidegate.core.model import Decision, PoolState
 from tidegate.core.observation import Capacity, Reading
 from tidegate.core.reports import WorkerReport
@@ -16,6 +17,7 @@ from tidegate.core.reports import WorkerReport
 __all__ = [
     "CapacityTarget",
     "Clock",
+    "DirectiveWriter",
     "EntryFailure",
     "EventSink",
     "FleetReader",
@@ -129,10 +131,25 @@ class FleetReader(Protocol):
         ...
 
 
+class DirectiveWriter(Protocol):
+    """Where the controller tells a pool's workers what to do."""
+
+    def direct(self, pool: str, directive: Directive) -> None:
+        """The newest directive replaces the one before."""
+        ...
+
+
 class HeartbeatSink(Protocol):
-    """Where a worker's heartbeat goes."""
+    """Where a worker's heartbeat goes, and what comes back."""
 
     async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None: ...
+
+    async def directive(self, pool: str) -> Directive:
+        """What the controller told the pool's workers last; an empty one when it has told nothing yet.
+
+        Raises StateUnreadable when it has another schema or is damaged: a worker then goes by the last one it read.
+        """
+        ...
 
     async def close(self) -> None: ...
 

@@ -14,15 +14,16 @@ from tests.aws.moto_cloud import moto_clients
 from tests.contract.fleet import report
 from tidegate.aws import fleet_items
 from tidegate.aws.dynamodb import DynamoFleetTable, create_table
+from tidegate.core.directive import Directive
 from tidegate.core.model import Override, OverrideKind, PoolState, Sample, ServiceTime
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateConflict, StateUnreadable
-from tidegate.ports import FleetReader, HeartbeatSink, StateStore, StoredState
+from tidegate.ports import DirectiveWriter, FleetReader, HeartbeatSink, StateStore, StoredState
 from tidegate.stores import FileStore, MemoryStore
 
 
-class Store(StateStore, FleetReader, HeartbeatSink, Protocol):
-    """All three ports on one store."""
+class Store(StateStore, FleetReader, DirectiveWriter, HeartbeatSink, Protocol):
+    """All four ports on one store."""
 
 
 class TableWithSink(DynamoFleetTable):
@@ -34,6 +35,10 @@ class TableWithSink(DynamoFleetTable):
 
     async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
         self._sink.put_item(TableName="fleet", Item=fleet_items.report_to_item(pool, report, expires_at_s))
+
+    async def directive(self, pool: str) -> Directive:
+        answer = self._sink.get_item(TableName="fleet", Key=fleet_items.directive_key(pool))
+        return fleet_items.item_to_directive(pool, answer.get("Item"))
 
     async def close(self) -> None:
         """Nothing to close."""
@@ -157,6 +162,41 @@ async def test_reports_and_state_do_not_disturb_each_other(store: Store) -> None
     await store.put("mail", report("state", busy=1), 1000.0)
     assert store.load("mail") == StoredState(STATE, 1)
     assert store.workers("mail", 0.0) == (report("state", busy=1),)
+
+
+async def test_a_pool_that_was_told_nothing_is_told_nothing(store: Store) -> None:
+    assert await store.directive("mail") == Directive()
+
+
+async def test_the_newest_directive_is_read_back_and_is_its_own_pools_only(store: Store) -> None:
+    told = Directive(retire=("i-1", "arn:aws:ecs:eu-west-1:1:task/a/b"), shed=True, limits={"db": 20.0}, changed_at_s=9)
+    store.direct("mail", Directive(retire=("i-9",)))
+    store.direct("mail", told)
+    store.direct("post", Directive())
+    assert await store.directive("mail") == told
+    assert await store.directive("post") == Directive()
+
+
+async def test_a_directive_disturbs_neither_state_nor_reports(store: Store) -> None:
+    store.save("mail", STATE, 0)
+    await store.put("mail", report("directive"), 1000.0)
+    store.direct("mail", Directive(shed=True))
+    assert store.load("mail") == StoredState(STATE, 1)
+    assert store.workers("mail", 0.0) == (report("directive"),)
+
+
+@pytest.mark.parametrize("text", ['{"schema": 99}', '{"retire": 5}'])
+async def test_a_foreign_or_damaged_directive_is_refused_and_its_pool_named(store: Store, text: str) -> None:
+    store.direct("mail", Directive())
+    if isinstance(store, MemoryStore):
+        store._directives["mail"] = text
+    elif isinstance(store, FileStore):
+        next(store._directory.rglob("directive.json")).write_text(text)
+    elif isinstance(store, TableWithSink):
+        item = fleet_items.directive_to_item("mail", Directive())
+        store._sink.put_item(TableName="fleet", Item={**item, "directive": {"S": text}})
+    with pytest.raises(StateUnreadable, match="directive of pool mail can't be read"):
+        await store.directive("mail")
 
 
 FINITE = st.floats(0, 2e9)

@@ -18,6 +18,7 @@ from tests.aws.moto_cloud import REGION, make_group, make_service, moto_clients,
 from tests.contract.fleet import report
 from tidegate.aws import aio, asg, cloudwatch, dynamodb, ecs, errors, heartbeats, sqs, work_queue
 from tidegate.aws.clients import AwsClients
+from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
 from tidegate.ports import Metric, VisibilityChange
 from tidegate.sandbox.sqs import SqsServer
@@ -90,6 +91,7 @@ def _table(clients: AwsClients) -> dict[str, Callable[[], object]]:
         "load": lambda: table.load(POOL),
         "save": lambda: table.save(POOL, PoolState(), 0),
         "workers": lambda: table.workers(POOL, 0.0),
+        "direct": lambda: table.direct(POOL, Directive()),
     }
 
 
@@ -146,6 +148,7 @@ def worker_exercises() -> Exercises:
         heartbeats.DynamoHeartbeats: {
             "connect": table(nothing),
             "put": table(lambda sink: sink.put(POOL, report("i-1"), 1000.0)),
+            "directive": table(lambda sink: sink.directive(POOL)),
             "close": table(nothing),
         },
     }

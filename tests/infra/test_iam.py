@@ -151,11 +151,11 @@ def holds(conditions: Mapping[str, Mapping[str, Any]], context: Mapping[str, Seq
     )
 
 
-def allows_write(name: str, leading_keys: Sequence[str] | None) -> bool:
-    """Whether the role may PutItem under these partition keys; None: the request has no such key in its context."""
+def allows(name: str, action: str, leading_keys: Sequence[str] | None) -> bool:
+    """Whether the role may do this under these partition keys; None: the request has no such key in its context."""
     context = {} if leading_keys is None else {"dynamodb:LeadingKeys": leading_keys}
     return any(
-        "dynamodb:PutItem" in listed(statement["Action"])
+        f"dynamodb:{action}" in listed(statement["Action"])
         and holds(json.loads(json.dumps(statement.get("Condition", {})).replace("POOL", POOL)), context)
         for statement in statements(name)
     )
@@ -170,14 +170,24 @@ def test_a_workers_role_may_write_reports_and_nothing_of_the_controllers(
     controller: tuple[Recorder, Exercises, Recorder], worker: Recorded
 ) -> None:
     """https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html"""
-    (report_key,), (state_key,) = partition_keys(worker[0].calls), partition_keys(controller[0].calls)
-    assert allows_write("worker", [report_key])
-    assert not allows_write("worker", [state_key])
-    assert not allows_write("worker", [report_key, state_key])
-    assert not allows_write("worker", [report_key.replace(POOL, "post")])
-    assert allows_write("controller", [state_key])
+    (report_key,), controllers = partition_keys(worker[0].calls), partition_keys(controller[0].calls)
+    assert len(controllers) == 2
+    assert allows("worker", "PutItem", [report_key])
+    assert not allows("worker", "PutItem", [report_key.replace(POOL, "post")])
+    for key in controllers:  # the state, the directive
+        assert not allows("worker", "PutItem", [key])
+        assert not allows("worker", "PutItem", [report_key, key])
+        assert allows("controller", "PutItem", [key])
+
+
+def test_a_workers_role_may_read_the_directive_of_its_pool_and_nothing_else(worker: Recorded) -> None:
+    (read,) = {call.parameters["Key"]["pk"]["S"] for call in worker[0].calls if call.operation == "dynamodb:GetItem"}
+    assert allows("worker", "GetItem", [read])
+    assert not allows("worker", "GetItem", [f"pool#{POOL}"])
+    assert not allows("worker", "GetItem", [read.replace(POOL, "post")])
+    assert not allows("worker", "GetItem", None)
 
 
 def test_a_workers_role_may_write_nothing_when_the_request_tells_no_key() -> None:
     """ForAllValues alone would let it: it holds for no values at all."""
-    assert not allows_write("worker", None)
+    assert not allows("worker", "PutItem", None)

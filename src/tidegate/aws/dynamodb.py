@@ -1,4 +1,4 @@
-"""The fleet table: pool states under a version, and workers' heartbeats, in one DynamoDB table."""
+"""The fleet table: pool states under a version, workers' heartbeats and directives, in one DynamoDB table."""
 
 import uuid
 from collections.abc import Callable
@@ -8,6 +8,7 @@ from botocore.exceptions import ClientError
 
 from tidegate.aws import fleet_items
 from tidegate.aws.errors import calling, error_code
+from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateConflict
@@ -20,7 +21,7 @@ __all__ = ["DynamoFleetTable", "create_table"]
 
 
 class DynamoFleetTable:
-    """Implements `ports.StateStore` and `ports.FleetReader` on one table; its items are described in `fleet_items`.
+    """Implements `ports.StateStore`, `FleetReader` and `DirectiveWriter` on one table (items: `fleet_items`).
 
     `new_token` gives a text that no other save ever had. IAM: dynamodb:GetItem, dynamodb:PutItem, dynamodb:Query.
     """
@@ -81,6 +82,11 @@ class DynamoFleetTable:
             items = [item for page in pages for item in page["Items"]]
         live = (item for item in items if fleet_items.report_expiry_s(item) > now_s)
         return tuple(fleet_items.item_to_report(item) for item in live)
+
+    def direct(self, pool: str, directive: Directive) -> None:
+        """The newest directive replaces the one before. Raises as `load`, but for StateUnreadable."""
+        with calling("dynamodb:PutItem", self._resource):
+            self._client.put_item(TableName=self._table, Item=fleet_items.directive_to_item(pool, directive))
 
     @property
     def _resource(self) -> str:

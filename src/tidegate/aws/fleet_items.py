@@ -1,15 +1,16 @@
 """The shape of the fleet table's items, written down once: plain functions, for boto3 and aiobotocore alike.
 
-=======================  ===============  ==========================================================================
-pk                       sk               other attributes
-=======================  ===============  ==========================================================================
-``pool#<name>``          ``state``        ``state`` (JSON text of PoolState), ``version`` (number, 1 at first save),
-                                          ``saved_as`` (the token of that save)
-``pool#<name>#workers``  ``worker#<id>``  ``report`` (JSON text of WorkerReport), ``expires_at`` (TTL, epoch seconds)
-=======================  ===============  ==========================================================================
+=========================  ===============  ========================================================================
+pk                         sk               other attributes
+=========================  ===============  ========================================================================
+``pool#<name>``            ``state``        ``state`` (JSON text of PoolState), ``version`` (number, 1 at first save),
+                                            ``saved_as`` (the token of that save)
+``pool#<name>#directive``  ``directive``    ``directive`` (JSON text of Directive)
+``pool#<name>#workers``    ``worker#<id>``  ``report`` (JSON text of WorkerReport), ``expires_at`` (TTL, epoch seconds)
+=========================  ===============  ========================================================================
 
-Two partitions, because IAM tells items apart by their partition key only (dynamodb:LeadingKeys): a worker's role may
-write reports and must not be able to write the pool's state, which holds the operator's overrides
+Partitions of their own, because IAM tells items apart by their partition key only (dynamodb:LeadingKeys): a worker's
+role may write reports and read the directive, and must not touch the pool's state, which holds the operator's overrides
 (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
 
 Upgrades: a field that a newer version added to the report is ignored by an older reader, so such fields don't raise the
@@ -23,6 +24,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from tidegate.core.codec import from_json, to_json
+from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateUnreadable
@@ -35,6 +37,9 @@ __all__ = [
     "VERSION_ATTRIBUTE",
     "WORKER_PREFIX",
     "Item",
+    "directive_key",
+    "directive_to_item",
+    "item_to_directive",
     "item_to_report",
     "item_to_state",
     "report_expiry_s",
@@ -57,6 +62,7 @@ WORKER_PREFIX: Final = "worker#"
 _POOL: Final = "pool#"
 _WORKERS: Final = "#workers"
 _REPORT: Final = "report"
+_DIRECTIVE: Final = "directive"
 _STATE: Final = "state"
 _SAVED_AS: Final = "saved_as"
 
@@ -69,6 +75,27 @@ def state_key(pool: str) -> Item:
 def workers_key(pool: str) -> str:
     """The partition that holds the reports of a pool's workers and nothing else."""
     return f"{_POOL}{pool}{_WORKERS}"
+
+
+def directive_key(pool: str) -> Item:
+    """The key of what the pool's workers are told."""
+    return {PARTITION_KEY: {"S": f"{_POOL}{pool}#{_DIRECTIVE}"}, SORT_KEY: {"S": _DIRECTIVE}}
+
+
+def directive_to_item(pool: str, directive: Directive) -> Item:
+    """The whole item for PutItem."""
+    return {**directive_key(pool), _DIRECTIVE: {"S": to_json(directive)}}
+
+
+def item_to_directive(pool: str, item: Mapping[str, Any] | None) -> Directive:
+    """An empty one where there is no item. Raises StateUnreadable when it is damaged or of another schema."""
+    what = f"directive of pool {pool}"
+    if item is None:
+        return Directive()
+    try:
+        return from_json(Directive, _text(what, item, _DIRECTIVE, "S"))
+    except StateUnreadable as error:
+        raise StateUnreadable(what, error.detail) from error
 
 
 def state_to_item(pool: str, state: PoolState, version: int, token: str) -> Item:

@@ -1,12 +1,13 @@
-"""A worker's heartbeat into the fleet table, on aiobotocore; the items' shape is that of `fleet_items`."""
+"""A worker's heartbeat into the fleet table and what comes back, on aiobotocore; `fleet_items` has the items' shape."""
 
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
 from tidegate.aws.aio import QUICK_CONFIG, open_client, session
 from tidegate.aws.errors import calling
-from tidegate.aws.fleet_items import report_to_item
+from tidegate.aws.fleet_items import directive_key, item_to_directive, report_to_item
 from tidegate.core.arns import region_in
+from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ __all__ = ["DynamoHeartbeats"]
 
 
 class DynamoHeartbeats:
-    """Implements `ports.HeartbeatSink`; made by `connect`. IAM: dynamodb:PutItem."""
+    """Implements `ports.HeartbeatSink`; made by `connect`. IAM: dynamodb:PutItem, dynamodb:GetItem."""
 
     def __init__(self, table: str, client: "DynamoDBClient", stack: AsyncExitStack) -> None:
         self._table = table
@@ -38,6 +39,12 @@ class DynamoHeartbeats:
         item = report_to_item(pool, report, expires_at_s)
         with calling("dynamodb:PutItem", f"table {self._table}"):
             await self._client.put_item(TableName=self._table, Item=item)
+
+    async def directive(self, pool: str) -> Directive:
+        """An eventually consistent read (half the price), empty where none was written. Raises StateUnreadable."""
+        with calling("dynamodb:GetItem", f"table {self._table}"):
+            answer = await self._client.get_item(TableName=self._table, Key=directive_key(pool))
+        return item_to_directive(pool, answer.get("Item"))
 
     async def close(self) -> None:
         """Closes the connection pool."""

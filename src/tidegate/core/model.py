@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from tidegate.core.directive import Directive
 from tidegate.core.schema import SCHEMA
 
 __all__ = [
@@ -138,6 +139,8 @@ class PoolState:
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""
+    directive: Directive = field(default_factory=Directive)
+    """What the pool's workers are told."""
     schema: int = SCHEMA
 
 

@@ -22,6 +22,7 @@ from typing import Final, Unpack, cast
 from tidegate.aws.heartbeats import DynamoHeartbeats
 from tidegate.aws.queues import queue_name
 from tidegate.aws.work_queue import SqsWorkQueue
+from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.ports import HeartbeatSink
@@ -196,6 +197,10 @@ class _NoFleet:
 
     async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
         """Nobody asked to know."""
+
+    async def directive(self, pool: str) -> Directive:
+        """Nobody says anything."""
+        return Directive()
 
     async def close(self) -> None:
         """Nothing is open."""

@@ -3,6 +3,7 @@
 ::
 
     DIRECTORY/<pool>.pool/state.json             {"version": 7, "state": {…PoolState…}}
+    DIRECTORY/<pool>.pool/directive.json         {…Directive…}
     DIRECTORY/<pool>.pool/workers/<id>.json      {"expires_at_s": 1700000030.0, "report": {…WorkerReport…}}
     DIRECTORY/<pool>.pool/lock                   held (flock) while anything in the pool's directory is changed
 
@@ -22,6 +23,7 @@ from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
 from tidegate.core.codec import from_json, to_json
+from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import Denied, StateConflict, StateUnreadable, Unreachable
@@ -35,7 +37,7 @@ _HALF_WRITTEN: Final = ".new"
 
 
 class FileStore:
-    """Implements `ports.StateStore`, `ports.FleetReader` and `ports.HeartbeatSink`; safe with several processes.
+    """Implements `ports.StateStore`, `FleetReader`, `DirectiveWriter` and `HeartbeatSink`; safe with several processes.
 
     The lock is the kernel's, so it goes with the process that held it, however that ends. It holds on one machine:
     don't put the directory on a network file system. Every method raises Denied when the directory may not be used,
@@ -74,6 +76,16 @@ class FileStore:
         """
         await asyncio.to_thread(self._put, pool, report, expires_at_s)
 
+    def direct(self, pool: str, directive: Directive) -> None:
+        """The newest directive replaces the one before."""
+        with self._locked(pool) as place:
+            # What a power cut takes away is written again at the next tick.
+            _replace(place / "directive.json", to_json(directive) + "\n", durable=False)
+
+    async def directive(self, pool: str) -> Directive:
+        """An empty one when none was written. Raises StateUnreadable. Runs in a thread, as `put`."""
+        return await asyncio.to_thread(self._directive, pool)
+
     async def close(self) -> None:
         """Nothing to close: no file stays open between calls."""
 
@@ -83,6 +95,12 @@ class FileStore:
             # A heartbeat that a power cut takes away is stale by then, so it need not be on the disk.
             _replace(place / "workers" / f"{_file_name(report.worker_id)}.json", text, durable=False)
             _remove_expired(place, report.reported_at_s)
+
+    def _directive(self, pool: str) -> Directive:
+        what, place = f"directive of pool {pool}", self._place(pool)
+        with _using(place):
+            data = _read(what, place / "directive.json")
+        return Directive() if data is None else _decode(what, Directive, data)
 
     def _place(self, pool: str) -> Path:
         return self._directory / f"{_file_name(pool)}.pool"

@@ -3,6 +3,7 @@
 import threading
 
 from tidegate.core.codec import from_json, to_json
+from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateConflict, StateUnreadable
@@ -12,7 +13,7 @@ __all__ = ["MemoryStore"]
 
 
 class MemoryStore:
-    """Implements `ports.StateStore`, `ports.FleetReader` and `ports.HeartbeatSink`; safe to share between threads.
+    """Implements `ports.StateStore`, `FleetReader`, `DirectiveWriter` and `HeartbeatSink`; safe between threads.
 
     It keeps JSON, as the stores that outlive the process do: what can't be stored there can't be stored here.
     """
@@ -21,6 +22,7 @@ class MemoryStore:
         self._lock = threading.Lock()
         self._states: dict[str, tuple[str, int]] = {}
         self._reports: dict[tuple[str, str], tuple[str, float]] = {}
+        self._directives: dict[str, str] = {}
 
     def load(self, pool: str) -> StoredState:
         """Raises StateUnreadable when the state was written by another schema."""
@@ -54,6 +56,23 @@ class MemoryStore:
         """The worker's newest report replaces the one before."""
         with self._lock:
             self._reports[pool, report.worker_id] = (to_json(report), expires_at_s)
+
+    def direct(self, pool: str, directive: Directive) -> None:
+        """The newest directive replaces the one before."""
+        text = to_json(directive)
+        with self._lock:
+            self._directives[pool] = text
+
+    async def directive(self, pool: str) -> Directive:
+        """An empty one when none was written. Raises StateUnreadable."""
+        with self._lock:
+            text = self._directives.get(pool)
+        if text is None:
+            return Directive()
+        try:
+            return from_json(Directive, text)
+        except StateUnreadable as error:
+            raise StateUnreadable(f"directive of pool {pool}", error.detail) from error
 
     async def close(self) -> None:
         """Nothing to close."""

@@ -1,10 +1,11 @@
-"""Sends the worker's heartbeat to the fleet: on a fixed beat, and at once when its state changes."""
+"""Sends the worker's heartbeat to the fleet, on a beat and at once when its state changes; hears what it is told."""
 
 import asyncio
 import logging
 from collections.abc import Callable
 from typing import Final
 
+from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import TidegateError
 from tidegate.ports import HeartbeatSink
@@ -18,20 +19,37 @@ BEATS_TO_LIVE: Final = 3
 
 _LAST_WORD_S: Final = 1.0
 
+_EAGER_S: Final = 2.0
+"""How often a worker that has been told to take no work looks whether it may again: it is the fastest capacity that
+there is, and a look costs a quarter of a millionth of a dollar."""
+
 logger = logging.getLogger(__name__)
 
 
 class Reporter:
-    """`run` is its task; `report` makes the heartbeat of the moment. A sink that fails never stops work."""
+    """`run` is its task; `report` makes the heartbeat of the moment. A sink that fails never stops work.
+
+    `told` is called with the directive after each heartbeat, and more often while `eager` says that the worker waits
+    for another one.
+    """
 
     def __init__(
-        self, sink: HeartbeatSink, pool: str, telemetry: Telemetry, report: Callable[[], WorkerReport], beat_s: float
+        self,
+        sink: HeartbeatSink,
+        pool: str,
+        telemetry: Telemetry,
+        report: Callable[[], WorkerReport],
+        beat_s: float,
+        told: Callable[[Directive], None],
+        eager: Callable[[], bool],
     ) -> None:
         self._sink = sink
         self._pool = pool
         self._telemetry = telemetry
         self._report = report
         self._beat_s = beat_s
+        self._told = told
+        self._eager = eager
         self._now = asyncio.Event()
 
     def soon(self) -> None:
@@ -44,11 +62,31 @@ class Reporter:
         while True:
             self._now.clear()
             await self._send(self._beat_s)
-            await happens_within(self._now, self._beat_s)
+            await self._listen()
+            await self._until_next_beat()
 
     async def last(self) -> None:
         """The final report, sent after `run` was cancelled."""
         await self._send(_LAST_WORD_S)
+
+    async def _until_next_beat(self) -> None:
+        loop = asyncio.get_running_loop()
+        beats_at_s = loop.time() + self._beat_s
+        while (left_s := beats_at_s - loop.time()) > 0:
+            look_s = min(_EAGER_S, left_s) if self._eager() else left_s
+            if await happens_within(self._now, look_s):
+                return
+            if look_s < left_s:
+                await self._listen()
+
+    async def _listen(self) -> None:
+        try:
+            async with asyncio.timeout(self._beat_s):
+                directive = await self._sink.directive(self._pool)
+        except (TidegateError, OSError) as error:
+            logger.warning("what the controller says could not be read, the last word holds: %r", error)
+        else:
+            self._told(directive)
 
     async def _send(self, within_s: float) -> None:
         report = self._report()

@@ -7,6 +7,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport, WorkerState
 from tidegate.ports import HeartbeatSink, WorkQueue
 from tidegate.worker.backoff import Random
@@ -73,7 +74,11 @@ class WorkerService:
         self._random = random
         self._slots = Slots(plan.slots)
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall)
-        self._reporter = Reporter(sink, plan.pool, self._telemetry, self._report, plan.heartbeat_s)
+        self._reporter = Reporter(
+            sink, plan.pool, self._telemetry, self._report, plan.heartbeat_s, self._told, lambda: False
+        )
+        self.directive = Directive()
+        """What the controller told the pool's workers last."""
         self._lifecycle = Lifecycle(plan.grace_s, self._reporter.soon, clock)
 
     def stop(self, reason: str) -> None:
@@ -156,6 +161,9 @@ class WorkerService:
     def _polled(self) -> None:
         if self._telemetry.polled():
             self._reporter.soon()
+
+    def _told(self, directive: Directive) -> None:
+        self.directive = directive
 
     def _report(self) -> WorkerReport:
         return self._telemetry.report(self._lifecycle.state, self._lifecycle.reason, self._slots.busy)

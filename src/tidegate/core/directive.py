@@ -1,0 +1,50 @@
+"""What the controller tells a pool's workers; each reads it back with its heartbeat."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from tidegate.core.schema import SCHEMA
+
+__all__ = ["Directive", "must_tell", "said"]
+
+REPEAT_S: Final = 60.0
+"""A directive that has become empty is told again for so long: the write that emptied it may have been lost."""
+
+
+@dataclass(frozen=True, slots=True)
+class Directive:
+    """Nothing in it: work as usual. A field that a newer version added is ignored by an older worker.
+
+    `retire` are the ids of workers that are to take no more work. `shed` says that the pool is at its ceiling and late:
+    producers that can, send less. `limits` are named limits that hold for all workers together.
+    """
+
+    retire: tuple[str, ...] = ()
+    shed: bool = False
+    limits: Mapping[str, float] = field(default_factory=dict)
+    changed_at_s: float = 0.0
+    """When it last became another one."""
+    schema: int = SCHEMA
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it asks for nothing."""
+        return not (self.retire or self.shed or self.limits)
+
+
+def said(before: Directive, now: Directive, now_s: float) -> Directive:
+    """`now` with the time since when it has been said.
+
+    >>> said(Directive(changed_at_s=5.0), Directive(), now_s=9.0).changed_at_s
+    5.0
+    >>> said(Directive(changed_at_s=5.0), Directive(shed=True), now_s=9.0).changed_at_s
+    9.0
+    """
+    since_s = before.changed_at_s
+    return replace(now, changed_at_s=since_s if replace(now, changed_at_s=since_s) == before else now_s)
+
+
+def must_tell(directive: Directive, now_s: float) -> bool:
+    """Whether to write it at this tick: while it says something, and for a while after it last changed."""
+    return not directive.is_empty or now_s - directive.changed_at_s <= REPEAT_S
