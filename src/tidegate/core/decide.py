@@ -14,11 +14,12 @@ from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.committed import commit
 from tidegate.core.explain import sentence, sentence_without_need
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Action, Decision, Pool, PoolState, Reason, Scalar, Step
+from tidegate.core.model import Action, Decision, Pool, PoolState, Reason, Step
 from tidegate.core.need import Load, need
 from tidegate.core.observation import Observation
 from tidegate.core.overrides import describe, in_force
 from tidegate.core.signals import Freshness, Signals, read_signals
+from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.wait import hold_the_wait
 from tidegate.core.waiting import head_age_s, waiting
 
@@ -60,8 +61,8 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
     limit = ceiling(pool, observation.capacity, slots_per_worker)
     trail = _Trail(pool, observation, observation.capacity.desired)
-    trail.steps.append(_signals_step(pool, signals))
-    trail.steps.append(_capacity_step(state, observation))
+    trail.steps.append(signals_step(pool, signals))
+    trail.steps.append(capacity_step(state, observation))
     load = None
     if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
         _blind(trail, signals)
@@ -136,7 +137,7 @@ def _blind(trail: _Trail, signals: Signals) -> None:
 def _size(trail: _Trail, load: Load, limit: Ceiling) -> int:
     plain = trail.pool.plain
     wanted, step = need(trail.pool, load, limit.workers) if plain else hold_the_wait(trail.pool, load, limit.workers)
-    trail.steps.extend((_estimate_step(load), step))
+    trail.steps.extend((estimate_step(load), step))
     return wanted
 
 
@@ -197,56 +198,3 @@ def _decision(trail: _Trail, signals: Signals, reason: Reason, words: str) -> De
         steps=tuple(trail.steps),
         errors=signals.errors,
     )
-
-
-def _signals_step(pool: Pool, signals: Signals) -> Step:
-    fleet = signals.fleet
-    waits = fleet.waits if fleet else None
-    values: dict[str, Scalar] = {
-        "counts": str(signals.counts),
-        "waiting": signals.waiting,
-        "in_flight": signals.in_flight,
-        "delayed": signals.delayed,
-        "age_s": signals.age_s,
-        "sent_per_s": signals.sent_per_s,
-        "deleted_per_s": signals.deleted_per_s,
-        "fleet": str(signals.fleet_state),
-        "reporting": fleet.workers if fleet else 0,
-        "busy_slots": fleet.busy if fleet else None,
-        "completed": fleet.departures if fleet else None,
-        "late_share": round(waits.late_share, 4) if waits else None,
-        "wait_p99_s": waits.p99_s if waits else None,
-    }
-    if fleet is None:
-        return Step("signals", values, "no worker reports")
-    differ = fleet.slots_per_worker != pool.slots_per_worker
-    note = f"slots per worker: {fleet.slots_per_worker} as the workers report, {pool.slots_per_worker} in the settings"
-    return Step("signals", values, note if differ else "")
-
-
-def _capacity_step(state: PoolState, seen: Observation) -> Step:
-    capacity = seen.capacity
-    foreign = state.desired is not None and state.desired != capacity.desired
-    note = f"desired was {state.desired} when tidegate last set it: somebody else sets it too" if foreign else ""
-    values = {
-        "desired": capacity.desired,
-        "running": capacity.running,
-        "pending": capacity.pending,
-        "deploying": capacity.deploying,
-    }
-    return Step("capacity", values, note)
-
-
-def _estimate_step(load: Load) -> Step:
-    values: dict[str, Scalar] = {
-        "arrivals_per_s": round(load.arrivals.value, 3),
-        "arrivals_from": load.arrivals.source,
-        "service_time_s": round(load.service_time.value, 4),
-        "service_time_from": load.service_time.source,
-        "variation": round(load.variation, 3),
-        "head_age_s": round(load.head_age.value, 2),
-        "head_age_from": load.head_age.source,
-        "start_up_s": round(load.start_up.value, 2),
-        "start_up_from": load.start_up.source,
-    }
-    return Step("estimate", values)

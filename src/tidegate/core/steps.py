@@ -1,0 +1,64 @@
+"""What was seen and what was made of it, as the first steps of a decision."""
+
+from tidegate.core.model import Pool, PoolState, Scalar, Step
+from tidegate.core.need import Load
+from tidegate.core.observation import Observation
+from tidegate.core.signals import Signals
+
+__all__ = ["capacity_step", "estimate_step", "signals_step"]
+
+
+def signals_step(pool: Pool, signals: Signals) -> Step:
+    """Each signal as it was read, and how far it can be trusted."""
+    fleet = signals.fleet
+    waits = fleet.waits if fleet else None
+    values: dict[str, Scalar] = {
+        "counts": str(signals.counts),
+        "waiting": signals.waiting,
+        "in_flight": signals.in_flight,
+        "delayed": signals.delayed,
+        "age_s": signals.age_s,
+        "sent_per_s": signals.sent_per_s,
+        "deleted_per_s": signals.deleted_per_s,
+        "fleet": str(signals.fleet_state),
+        "reporting": fleet.workers if fleet else 0,
+        "busy_slots": fleet.busy if fleet else None,
+        "completed": fleet.departures if fleet else None,
+        "late_share": round(waits.late_share, 4) if waits else None,
+        "wait_p99_s": waits.p99_s if waits else None,
+    }
+    if fleet is None:
+        return Step("signals", values, "no worker reports")
+    differ = fleet.slots_per_worker != pool.slots_per_worker
+    note = f"slots per worker: {fleet.slots_per_worker} as the workers report, {pool.slots_per_worker} in the settings"
+    return Step("signals", values, note if differ else "")
+
+
+def capacity_step(state: PoolState, seen: Observation) -> Step:
+    """The platform's counts, and whether somebody else set the desired one."""
+    capacity = seen.capacity
+    foreign = state.desired is not None and state.desired != capacity.desired
+    note = f"desired was {state.desired} when tidegate last set it: somebody else sets it too" if foreign else ""
+    values = {
+        "desired": capacity.desired,
+        "running": capacity.running,
+        "pending": capacity.pending,
+        "deploying": capacity.deploying,
+    }
+    return Step("capacity", values, note)
+
+
+def estimate_step(load: Load) -> Step:
+    """Rates and times, each with its source."""
+    values: dict[str, Scalar] = {
+        "arrivals_per_s": round(load.arrivals.value, 3),
+        "arrivals_from": load.arrivals.source,
+        "service_time_s": round(load.service_time.value, 4),
+        "service_time_from": load.service_time.source,
+        "variation": round(load.variation, 3),
+        "head_age_s": round(load.head_age.value, 2),
+        "head_age_from": load.head_age.source,
+        "start_up_s": round(load.start_up.value, 2),
+        "start_up_from": load.start_up.source,
+    }
+    return Step("estimate", values)
