@@ -1,5 +1,7 @@
 """Every completion counts once, whatever the rhythm of ticks and heartbeats; the silent are no capacity."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -58,6 +60,19 @@ def test_a_worker_that_began_since_the_last_tick_counts_whole_and_an_older_one_o
     fleet, _ = look(state, young, old)
     assert fleet is not None
     assert fleet.departures == 7
+
+
+def test_a_lost_lease_is_counted_once_even_when_the_heartbeat_that_told_of_it_was_missed() -> None:
+    def lost(total: int) -> WorkerReport:
+        report = worker("a")
+        return replace(report, total=replace(report.total, leases_lost=total))
+
+    counted, state = [], PoolState(ticked_at_s=NOW_S - 10)
+    for total in (0, 3, 3, 4):
+        fleet, state = look(state, lost(total))
+        assert fleet is not None
+        counted.append(fleet.leases_lost)
+    assert counted == [0, 3, 0, 1]
 
 
 def test_a_worker_whose_counter_went_back_counts_nothing() -> None:

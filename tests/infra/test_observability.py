@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from tidegate.core.published import UNITS
+
 SOURCE = Path(__file__).parents[2] / "infra" / "observability" / "pool.json"
 
 WATCHED: dict[str, Any] = json.loads(SOURCE.read_text())
 ALARMS: list[dict[str, Any]] = WATCHED["alarms"]
 WIDGETS: list[dict[str, Any]] = WATCHED["dashboard"]
 
-UNITS = {"Count", "Count/Second", "None", "Seconds"}
 COMPARISONS = {"GreaterThanThreshold", "GreaterThanOrEqualToThreshold", "LessThanThreshold"}
 """https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html"""
 FUNCTIONS = {"IF", "AND", "DIFF", "PERIOD"}
@@ -41,7 +42,10 @@ def test_every_placeholder_is_a_variable_and_every_variable_is_used() -> None:
 def test_every_published_metric_is_watched_and_every_watched_one_of_ours_is_published() -> None:
     own = {one["metric"] for one in WATCHED["series"].values() if one["namespace"] == "{namespace}"}
     assert own == set(WATCHED["published"])
-    assert {one["unit"] for one in WATCHED["published"].values()} <= UNITS
+
+
+def test_the_controller_publishes_those_metrics_in_those_units() -> None:
+    assert {name: one["unit"] for name, one in WATCHED["published"].items()} == dict(UNITS)
 
 
 def test_every_series_is_used_and_every_used_one_exists() -> None:

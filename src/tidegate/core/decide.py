@@ -61,8 +61,8 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
     limit = ceiling(pool, observation.capacity, slots_per_worker)
     trail = _Trail(pool, observation, observation.capacity.desired)
-    trail.steps.append(signals_step(pool, signals))
-    trail.steps.append(capacity_step(state, observation))
+    trail.steps.append(signals_step(pool, state, signals, observation.now_s))
+    trail.steps.append(capacity_step(state, observation, slots_per_worker))
     load = None
     if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
         _blind(trail, signals)
@@ -137,7 +137,7 @@ def _blind(trail: _Trail, signals: Signals) -> None:
 def _size(trail: _Trail, load: Load, limit: Ceiling) -> int:
     plain = trail.pool.plain
     wanted, step = need(trail.pool, load, limit.workers) if plain else hold_the_wait(trail.pool, load, limit.workers)
-    trail.steps.extend((estimate_step(load), step))
+    trail.steps.extend((estimate_step(trail.pool, load), step))
     return wanted
 
 

@@ -44,6 +44,8 @@ class FleetSignals:
     service_time_sum_s: float
     service_time_square_sum_s2: float
     waits: Waits | None
+    leases_lost: int = 0
+    """Since the last tick, each counted once."""
 
     @property
     def slots_per_worker(self) -> int:
@@ -77,6 +79,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         service_time_sum_s=sum(figures.service_time_sum_s for figures in news),
         service_time_square_sum_s2=sum(figures.service_time_square_sum_s2 for figures in news),
         waits=_waits(news, target_wait_s),
+        leases_lost=sum(_since(state, worker, "leases_lost") for worker in fleet.workers),
     )
 
 
@@ -85,7 +88,11 @@ def known_workers(state: PoolState, fleet: Fleet, timed: Iterable[str]) -> Mappi
     done = set(timed)
     return {
         digest(worker.worker_id): KnownWorker(
-            worker.total.starts, worker.total.completions, worker.total.failures, timed=worker.worker_id in done
+            worker.total.starts,
+            worker.total.completions,
+            worker.total.failures,
+            timed=worker.worker_id in done,
+            leases_lost=worker.total.leases_lost,
         )
         for worker in fleet.workers
     }
@@ -96,7 +103,7 @@ def _is_current(worker: WorkerReport, now_s: float) -> bool:
     return worker.state not in _LEFT and heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s
 
 
-def _since(state: PoolState, worker: WorkerReport, figure: Literal["starts", "completions"]) -> int:
+def _since(state: PoolState, worker: WorkerReport, figure: Literal["starts", "completions", "leases_lost"]) -> int:
     known = state.known_workers.get(digest(worker.worker_id))
     # Never seen: what it did before this state began is not news.
     young = known is None and state.ticked_at_s is not None and worker.started_at_s >= state.ticked_at_s

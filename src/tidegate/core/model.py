@@ -101,6 +101,7 @@ class KnownWorker:
     completions: int
     failures: int
     timed: bool
+    leases_lost: int = 0
 
 
 @dataclass(frozen=True, slots=True)

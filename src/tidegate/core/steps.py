@@ -8,11 +8,12 @@ from tidegate.core.signals import Signals
 __all__ = ["capacity_step", "estimate_step", "signals_step"]
 
 
-def signals_step(pool: Pool, signals: Signals) -> Step:
+def signals_step(pool: Pool, state: PoolState, signals: Signals, now_s: float) -> Step:
     """Each signal as it was read, and how far it can be trusted."""
     fleet = signals.fleet
     waits = fleet.waits if fleet else None
     values: dict[str, Scalar] = {
+        "since_s": None if state.ticked_at_s is None else round(now_s - state.ticked_at_s, 2),
         "counts": str(signals.counts),
         "waiting": signals.waiting,
         "in_flight": signals.in_flight,
@@ -24,6 +25,8 @@ def signals_step(pool: Pool, signals: Signals) -> Step:
         "reporting": fleet.workers if fleet else 0,
         "busy_slots": fleet.busy if fleet else None,
         "completed": fleet.departures if fleet else None,
+        "leases_lost": fleet.leases_lost if fleet else None,
+        "waits_measured": waits.starts if waits else None,
         "late_share": round(waits.late_share, 4) if waits else None,
         "wait_p99_s": waits.p99_s if waits else None,
     }
@@ -34,13 +37,14 @@ def signals_step(pool: Pool, signals: Signals) -> Step:
     return Step("signals", values, note if differ else "")
 
 
-def capacity_step(state: PoolState, seen: Observation) -> Step:
+def capacity_step(state: PoolState, seen: Observation, slots_per_worker: int) -> Step:
     """The platform's counts, and whether somebody else set the desired one."""
     capacity = seen.capacity
     foreign = state.desired is not None and state.desired != capacity.desired
     note = f"desired was {state.desired} when tidegate last set it: somebody else sets it too" if foreign else ""
     values = {
         "desired": capacity.desired,
+        "slots": capacity.desired * slots_per_worker,
         "running": capacity.running,
         "pending": capacity.pending,
         "deploying": capacity.deploying,
@@ -48,7 +52,7 @@ def capacity_step(state: PoolState, seen: Observation) -> Step:
     return Step("capacity", values, note)
 
 
-def estimate_step(load: Load) -> Step:
+def estimate_step(pool: Pool, load: Load) -> Step:
     """Rates and times, each with its source."""
     values: dict[str, Scalar] = {
         "arrivals_per_s": round(load.arrivals.value, 3),
@@ -58,6 +62,7 @@ def estimate_step(load: Load) -> Step:
         "variation": round(load.variation, 3),
         "head_age_s": round(load.head_age.value, 2),
         "head_age_from": load.head_age.source,
+        "oldest_over_target": round(load.head_age.value / pool.target_wait_s, 3),
         "start_up_s": round(load.start_up.value, 2),
         "start_up_from": load.start_up.source,
     }
