@@ -78,22 +78,6 @@ def _minimum_and_maximum(at: At, pool: PoolSettings, settings: Settings) -> Iter
         )
 
 
-def _slots(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
-    if pool.max_slots is None:
-        return
-    workers = max(1, pool.min_workers)
-    needed = pool.slots_per_worker * workers
-    if pool.max_slots < needed:
-        of = f"min_workers = {workers}" if pool.min_workers else "a single worker"
-        yield Finding(
-            (*at, "max_slots"),
-            pool.max_slots,
-            f"is less than the {needed} slots of {of} at slots_per_worker = {pool.slots_per_worker}",
-            f"raise it to {needed} or more, or lower slots_per_worker or min_workers",
-            ((*at, "slots_per_worker"), (*at, "min_workers")),
-        )
-
-
 def _ramp(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
     if pool.ramp.percent == 0 and pool.ramp.workers == 0:
         fix = "set ramp = { percent = 100, workers = 4 } or at least workers = 1"
@@ -160,7 +144,6 @@ _CHECKS: tuple[Check, ...] = (
     _service_in_its_cluster,
     _one_kind_of_capacity,
     _minimum_and_maximum,
-    _slots,
     _ramp,
     _lease,
     _start_up,

@@ -13,10 +13,11 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, 
 
 from tidegate.config.resources import read_cluster, read_group, read_queue, read_region, read_service, read_table
 from tidegate.config.schedule import holds, read_cron, read_zone
-from tidegate.config.values import Chance, Count, Duration, Percent, Text
+from tidegate.config.values import Amount, Chance, Count, Duration, Percent, Text
+from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.model import Pool
 
-__all__ = ["EcsService", "PoolSettings", "Ramp", "Settings", "Window"]
+__all__ = ["ApiSettings", "DatabaseSettings", "EcsService", "PoolSettings", "Ramp", "Settings", "Window", "WorkerBox"]
 
 _TICK_S = 10.0
 _VISIBILITY_LIMIT_S = 43_200.0
@@ -28,6 +29,8 @@ Interval = Annotated[float, Duration(at_least_s=0.1, at_most_s=3600)]
 Lease = Annotated[float, Duration(at_least_s=1, at_most_s=_VISIBILITY_LIMIT_S)]
 Workers = Annotated[int, Count(at_least=0)]
 OneOrMore = Annotated[int, Count(at_least=1)]
+PerSecond = Annotated[float, Amount(at_least=0.001, at_most=1_000_000)]
+Calls = Annotated[float, Amount(at_least=0.001, at_most=100_000)]
 Queue = Annotated[Text, AfterValidator(read_queue)]
 Cluster = Annotated[Text, AfterValidator(read_cluster)]
 Service = Annotated[Text, AfterValidator(read_service)]
@@ -54,6 +57,38 @@ class Ramp(_Table):
 
     percent: Percent = Field(100.0, description="Most workers added per tick, in percent of those desired now.")
     workers: Workers = Field(4, description="Most workers added per tick, as a count, however few there are now.")
+
+
+class DatabaseSettings(_Table):
+    """Connections that all workers of the pool share."""
+
+    connections: OneOrMore = Field(
+        description="Most connections that the database (or its proxy) takes.", examples=[100]
+    )
+    reserved: Workers = Field(0, description="Of these, what is kept for others: migrations, dashboards, people.")
+    per_slot: OneOrMore = Field(1, description="Connections that one slot holds at a time.")
+
+
+class ApiSettings(_Table):
+    """The rate of an API that all workers of the pool share."""
+
+    calls_per_second: PerSecond = Field(description="Most calls a second that the API takes.", examples=[100])
+    calls_per_message: Calls = Field(1.0, description="Calls that the handler makes for one message, on average.")
+
+
+class WorkerBox(_Table):
+    """What one worker has, and what one job of it takes: only checked against `slots_per_worker`."""
+
+    cpus: Calls | None = Field(None, description="Cores of one worker (ECS: CPU units ÷ 1024).", examples=[2])
+    cpu_per_job: Calls | None = Field(
+        None,
+        description="Cores that a running job keeps busy: 1 when it computes, little when it waits.",
+        examples=[0.2],
+    )
+    memory_mib: OneOrMore | None = Field(None, description="Memory limit of one worker, in MiB.", examples=[4096])
+    memory_mib_per_job: OneOrMore | None = Field(
+        None, description="Resident memory that one job adds at its peak, in MiB.", examples=[300]
+    )
 
 
 class Window(_Table):
@@ -146,6 +181,25 @@ class PoolSettings(_Table):
         description="Most slots in all workers together, for a bottleneck known by count (connections, licences).",
         examples=[200],
     )
+    database: DatabaseSettings | None = Field(
+        None, description="Never more slots than the database has connections for.", examples=[{"connections": 100}]
+    )
+    api: ApiSettings | None = Field(
+        None,
+        description="Never more slots than stay within an API's rate: rate × service time ÷ calls, with the service "
+        "time from before the API got slow.",
+        examples=[{"calls_per_second": 100}],
+    )
+    message_groups: OneOrMore | None = Field(
+        None,
+        description="FIFO queues: how many message groups are active at a time. More slots than groups find no work.",
+        examples=[20],
+    )
+    worker: WorkerBox | None = Field(
+        None,
+        description="What one worker has and what a job takes, to check `slots_per_worker` against.",
+        examples=[{"cpus": 2, "cpu_per_job": 0.2}],
+    )
     service_time_hint_s: Time | None = Field(
         None,
         alias="service_time_hint",
@@ -220,6 +274,9 @@ class PoolSettings(_Table):
             start_up_hint_s=self.start_up_hint_s,
             max_slots=self.max_slots,
             limits_from=source,
+            database=None if self.database is None else Database(**self.database.model_dump()),
+            api=None if self.api is None else ApiRate(self.api.calls_per_second, self.api.calls_per_message),
+            message_groups=self.message_groups,
         )
 
     def limits_at(self, now_s: float) -> tuple[int, int, str]:

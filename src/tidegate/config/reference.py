@@ -21,6 +21,9 @@ _PARTS = (
     ("Each pool: `[pools.NAME]`", "PoolSettings", ""),
     ("Capacity on ECS: `ecs = { … }`", "EcsService", "ecs."),
     ("Ramp: `ramp = { … }`", "Ramp", "ramp."),
+    ("Database: `database = { … }`", "DatabaseSettings", "database."),
+    ("API: `api = { … }`", "ApiSettings", "api."),
+    ("One worker: `worker = { … }`", "WorkerBox", "worker."),
     ("Schedule: `[[pools.NAME.schedule]]`", "Window", ""),
 )
 

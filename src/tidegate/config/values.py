@@ -15,7 +15,7 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from tidegate.core.durations import format_duration, parse_duration
 
-__all__ = ["DURATION_PATTERN", "LONGEST_S", "Chance", "Count", "Duration", "Percent", "Text", "refuse"]
+__all__ = ["DURATION_PATTERN", "LONGEST_S", "Amount", "Chance", "Count", "Duration", "Percent", "Text", "refuse"]
 
 LONGEST_S = 14 * 86_400.0
 """No duration is longer than SQS can keep a message (14 days).
@@ -103,6 +103,26 @@ class Count(_Kind):
 
     def json_schema(self) -> dict[str, Any]:
         return {"type": "integer", "minimum": self.at_least, "maximum": self.at_most}
+
+
+@dataclass(frozen=True)
+class Amount(_Kind):
+    """A number, whole or not."""
+
+    at_least: float
+    at_most: float
+
+    def read(self, value: object) -> float:
+        fix = f"write a number from {self.at_least:g} to {self.at_most:g}"
+        number = _number(value)
+        if number is None:
+            raise refuse("is not a number", fix)
+        if not self.at_least <= number <= self.at_most:
+            raise refuse(f"is too {'small' if number < self.at_least else 'large'}", fix)
+        return number
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "number", "minimum": self.at_least, "maximum": self.at_most}
 
 
 @dataclass(frozen=True)

@@ -5,16 +5,17 @@ The order is fixed: signals, estimate, size, ceiling, ramp and hold, floor; each
 """
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tidegate.core import guardrails, times
 from tidegate.core.adapt import blind_s, learn_lean, learn_surge
 from tidegate.core.arrivals import arrivals_per_s, extend_samples, steady_per_s
-from tidegate.core.ceiling import Ceiling, ceiling
+from tidegate.core.ceiling import Ceiling, ceiling, learn_quick
 from tidegate.core.committed import commit
 from tidegate.core.explain import sentence, sentence_without_need
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Action, Decision, Pool, PoolState, Reason, Step
+from tidegate.core.model import Action, Decision, Pool, PoolState, Reason, Scalar, Step
 from tidegate.core.need import Load, need
 from tidegate.core.observation import Observation
 from tidegate.core.overrides import describe, in_force
@@ -43,11 +44,11 @@ class _Trail:
     reason: Reason | None = None
     note: str = ""
 
-    def apply(self, name: str, limit: Limit) -> None:
+    def apply(self, name: str, limit: Limit, values: Mapping[str, Scalar] | None = None) -> None:
         before, self.workers = self.workers, limit.workers
         if limit.reason is not None:
             self.reason, self.note = limit.reason, limit.note
-        self.steps.append(Step(name, {"before": before, "after": limit.workers}, limit.note))
+        self.steps.append(Step(name, {"before": before, "after": limit.workers, **(values or {})}, limit.note))
 
 
 def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Decision, PoolState]:
@@ -59,7 +60,7 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     signals = read_signals(pool, state, observation)
     state = _watch(pool, state, observation)
     slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
-    limit = ceiling(pool, observation.capacity, slots_per_worker)
+    limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s)
     trail = _Trail(pool, observation, observation.capacity.desired)
     trail.steps.append(signals_step(pool, state, signals, observation.now_s))
     trail.steps.append(capacity_step(state, observation, slots_per_worker))
@@ -114,7 +115,7 @@ def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, lo
     pool, seen, current = trail.pool, trail.seen, trail.seen.capacity.desired
     override, hold_s = state.override, times.hold_s(pool, state)
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
-    trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit))
+    trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit), limit.every)
     trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, limit, seen.capacity))
     trail.apply(
@@ -161,6 +162,7 @@ def _estimate(
     state = replace(
         state,
         service_time=known,
+        quick_s=learn_quick(state, known, elapsed_s),
         samples=samples,
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
         surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s),

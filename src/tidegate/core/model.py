@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Literal
 
+from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.directive import Directive
 from tidegate.core.schema import SCHEMA
 
@@ -31,7 +32,8 @@ class Pool:
 
     `utilization` None means automatic: the smallest number of slots that keeps the chance of waiting longer
     than the target below the share allowed. `drain_target_s` None means: the time left until the target.
-    `max_slots` is the explicit ceiling, for a bottleneck known by count (database connections, for example).
+    `max_slots` is the explicit ceiling, for a bottleneck known by count (licences, for example); `database`, `api` and
+    `message_groups` (FIFO: how many are active at a time) are bottlenecks by their own figures.
     `policy` "wait" holds the target for the least money; "littles-law" is the plain reading, which a fixed
     `utilization` also asks for. `economy` "prompt" carries no standing wait, however long the target. `hold_s` None
     keeps a worker for as long as a new one takes to start.
@@ -55,6 +57,9 @@ class Pool:
     start_up_hint_s: float | None = None
     max_slots: int | None = None
     limits_from: str = "settings"
+    database: Database | None = None
+    api: ApiRate | None = None
+    message_groups: int | None = None
 
     @property
     def plain(self) -> bool:
@@ -125,6 +130,8 @@ class PoolState:
     """Needs have been reckoned without a gap since then."""
     ticked_at_s: float | None = None
     service_time: ServiceTime | None = None
+    quick_s: float | None = None
+    """The service time while nothing that handlers call is slow: follows the mean down at once, and up by the hour."""
     start_ups_s: tuple[float, ...] = ()
     """The latest start-up times measured, from the raise to the first receive call."""
     raises: tuple[tuple[float, int], ...] = ()
