@@ -10,7 +10,8 @@ TidegateError
 │   └── Unreachable        no answer: endpoint, network, DNS or an AWS-side failure
 ├── CapacityChanged        somebody else set the desired count since it was read
 ├── StateConflict          somebody else saved the pool's state since it was read
-└── StateUnreadable        the stored state has another schema or is damaged
+├── StateUnreadable        the stored state has another schema or is damaged
+└── RecordingUnreadable    a file can't be replayed
 """
 
 from collections.abc import Sequence
@@ -24,6 +25,7 @@ __all__ = [
     "Fault",
     "Gone",
     "Invalid",
+    "RecordingUnreadable",
     "StateConflict",
     "StateUnreadable",
     "Throttled",
@@ -139,3 +141,11 @@ class StateUnreadable(TidegateError):
             f"{what} can't be read: {detail}; "
             "run the tidegate version that wrote it, or delete it to start afresh (estimates are learned again)"
         )
+
+
+class RecordingUnreadable(TidegateError):
+    """A file can't be replayed: it is not there, not tidegate's, of another schema, or cut off."""
+
+    def __init__(self, file: str, problem: str, fix: str) -> None:
+        self.file, self.problem, self.fix = file, problem, fix
+        super().__init__(f"recording {file} {problem}; {fix}")

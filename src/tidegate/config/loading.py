@@ -38,9 +38,10 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
     return assemble(_read(path), environ)
 
 
-def assemble(tree: Mapping[str, Any], environ: Mapping[str, str]) -> Loaded:
-    """As `load`, from the tree that the TOML file holds."""
+def assemble(tree: Mapping[str, Any], environ: Mapping[str, str], origins: Mapping[At, str] | None = None) -> Loaded:
+    """As `load`, from the tree that the TOML file holds. `origins`: what to call settings that were given otherwise."""
     overlaid = overlay(tree, environ)
+    overlaid.origins.update(origins or {})
     settings, wrong = _validate(overlaid.tree)
     wrong = [*overlaid.findings, *wrong]
     faulty = Places(finding.at for finding in wrong)

@@ -31,6 +31,7 @@ Workers = Annotated[int, Count(at_least=0)]
 OneOrMore = Annotated[int, Count(at_least=1)]
 PerSecond = Annotated[float, Amount(at_least=0.001, at_most=1_000_000)]
 Calls = Annotated[float, Amount(at_least=0.001, at_most=100_000)]
+Megabytes = Annotated[int, Count(at_least=1)]
 Queue = Annotated[Text, AfterValidator(read_queue)]
 Cluster = Annotated[Text, AfterValidator(read_cluster)]
 Service = Annotated[Text, AfterValidator(read_service)]
@@ -317,6 +318,15 @@ class Settings(_Table):
     )
     region: Region | None = Field(
         None, description="AWS Region. Left out: where the AWS SDK finds it by itself.", examples=["eu-central-1"]
+    )
+    record: Text | None = Field(
+        None,
+        description="File that every decision is recorded in with all that it was made from, for `tidegate replay`. "
+        "Each controller needs its own.",
+        examples=["/var/lib/tidegate/decisions.jsonl"],
+    )
+    record_megabytes: Megabytes = Field(
+        100, description="The most megabytes that recordings take; the older half goes when the newer one is full."
     )
     pools: Annotated[Mapping[str, PoolSettings], Field(min_length=1)] = Field(
         description="The pools, each under its name.", examples=[{"orders": _EXAMPLE}]

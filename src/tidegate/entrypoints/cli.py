@@ -15,9 +15,11 @@ from tidegate.entrypoints.options import (
     ConfigFile,
     DryRun,
     LogLevel,
+    RecordFile,
     load_settings,
     warn_of,
 )
+from tidegate.entrypoints.replay import replay
 from tidegate.entrypoints.show import Shown, error_text, say, warn
 from tidegate.entrypoints.streams import ending_well
 from tidegate.errors import TidegateError
@@ -97,17 +99,24 @@ def schema() -> None:
 
 
 @app.command(short_help="Control the pools until SIGTERM or Ctrl-C.")
-def run(config: ConfigFile = DEFAULT_CONFIG, dry_run: DryRun = False, log_level: LogLevel = "info") -> None:
+def run(
+    config: ConfigFile = DEFAULT_CONFIG,
+    dry_run: DryRun = False,
+    record: RecordFile = None,
+    log_level: LogLevel = "info",
+) -> None:
     """Control the pools until SIGTERM or Ctrl-C; logs go to stdout, as JSON lines unless that is a terminal."""
-    settings = load_settings(config)
+    from tidegate.entrypoints.recording import recording, with_record
+
+    settings = with_record(load_settings(config), record)
     from tidegate.entrypoints.clock import SystemClock
     from tidegate.entrypoints.logs import LogSink, make_logger
     from tidegate.entrypoints.service import serve, until_signal
     from tidegate.entrypoints.wiring import wire
 
     log = make_logger(log_level, sys.stdout)
-    wired = wire(settings, SystemClock(), dry_run=dry_run)
     sink = LogSink(log)
+    wired = recording(wire(settings, SystemClock(), dry_run=dry_run), settings, sink.not_recorded)
 
     def work(stop: "threading.Event") -> None:
         # Said only now that a stop is heard: whoever waits for it may send one.
@@ -122,15 +131,18 @@ def run(config: ConfigFile = DEFAULT_CONFIG, dry_run: DryRun = False, log_level:
 def once(
     config: ConfigFile = DEFAULT_CONFIG,
     dry_run: DryRun = False,
+    record: RecordFile = None,
     as_json: Annotated[bool, typer.Option("--json", help="One JSON line per pool.")] = False,
 ) -> None:
     """One tick of every pool: print each decision with its steps. Exit code 2 when any pool failed."""
-    settings = load_settings(config)
+    from tidegate.entrypoints.recording import recording, with_record
+
+    settings = with_record(load_settings(config), record)
     from tidegate.entrypoints.clock import SystemClock
     from tidegate.entrypoints.service import serve_once
     from tidegate.entrypoints.wiring import wire
 
-    wired = wire(settings, SystemClock(), dry_run=dry_run)
+    wired = recording(wire(settings, SystemClock(), dry_run=dry_run), settings, lambda line: warn(f"warning: {line}"))
     outcomes = serve_once(wired, Shown(as_json=as_json), lambda line: warn(f"warning: {line}"))
     if not all(outcome.ok for outcome in outcomes):
         raise typer.Exit(EXIT_FAULT)
@@ -194,6 +206,7 @@ def work(
     )
 
 
+app.command(short_help="Decide a recording again: the same, or what would have been.")(replay)
 for operate in (freeze, pin, resume, status):
     app.command()(operate)
 

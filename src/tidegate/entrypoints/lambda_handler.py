@@ -14,6 +14,7 @@ from tidegate.config import Settings, load
 from tidegate.controller.controller import Outcome
 from tidegate.entrypoints.clock import SystemClock
 from tidegate.entrypoints.logs import LogSink, make_logger
+from tidegate.entrypoints.recording import recording
 from tidegate.entrypoints.service import tick_once
 from tidegate.entrypoints.show import error_text
 from tidegate.entrypoints.wiring import Wired, wire
@@ -51,7 +52,9 @@ def _start() -> tuple[Wired, LogSink]:
     loaded = load(_settings_file(), os.environ)
     for warning in loaded.warnings:
         log.warning("settings", fault=str(warning))
-    return wire(_with_table(loaded.settings), SystemClock()), LogSink(log)
+    sink = LogSink(log)
+    wired = wire(_with_table(loaded.settings), SystemClock())
+    return recording(wired, loaded.settings, sink.not_recorded), sink
 
 
 def _settings_file() -> Path:

@@ -89,6 +89,10 @@ class LogSink:
         """Before the first tick: something does not fit the settings."""
         self._log.warning("doubtful", fault=line)
 
+    def not_recorded(self, line: str) -> None:
+        """Decisions can't be recorded, or can again."""
+        self._log.warning("recording", said=line)
+
     def decided(self, decision: Decision, wrote: bool) -> None:
         """At error level when the decision had to be made around something broken, else at info."""
         with self._counting:

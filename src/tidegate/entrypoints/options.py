@@ -12,13 +12,16 @@ from tidegate.errors import Fault
 if TYPE_CHECKING:
     from tidegate.config import Settings
 
-__all__ = ["DEFAULT_CONFIG", "EXIT_FAULT", "ConfigFile", "DryRun", "LogLevel", "load_settings", "warn_of"]
+__all__ = ["DEFAULT_CONFIG", "EXIT_FAULT", "ConfigFile", "DryRun", "LogLevel", "RecordFile", "load_settings", "warn_of"]
 
 DEFAULT_CONFIG = Path("tidegate.toml")
 EXIT_FAULT = 2
 
 ConfigFile = Annotated[Path, typer.Option("--config", "-c", envvar="TIDEGATE_CONFIG", help="The settings file.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide as ever, but set and store nothing.")]
+RecordFile = Annotated[
+    Path | None, typer.Option("--record", help="Record every decision here, for `tidegate replay`; wins over `record`.")
+]
 LogLevel = Annotated[str, typer.Option("--log-level", help="debug, info, warning or error.")]
 
 

@@ -133,7 +133,8 @@ stop_timeout = "{settings.stop_timeout_s:g}s"
 
     def start_controller(self) -> None:
         """`tidegate run`, as a process of its own."""
-        args = ("run", "--config", str(self.home / "tidegate.toml"))
+        record = () if self.settings.record is None else ("--record", str(self.settings.record.resolve()))
+        args = ("run", "--config", str(self.home / "tidegate.toml"), *record)
         self._controller = self._launcher.start(Program(_CLI, args, self.environment), log=self.controller_log)
 
     def stop_controller(self) -> None:

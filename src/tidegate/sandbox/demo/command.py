@@ -52,6 +52,9 @@ def _command(clock: Clock) -> Callable[..., int]:
         capacity: Annotated[str, typer.Option(help="What the agent plays: ecs or asg.")] = "ecs",
         seed: Annotated[int, typer.Option(help="Of the traffic and the queue's order.")] = 1,
         json_file: Annotated[Path | None, typer.Option("--json", help="Write the verdict to this file.")] = None,
+        record: Annotated[
+            Path | None, typer.Option(help="Record the controller's decisions here, for `tidegate replay`.")
+        ] = None,
         headless: Annotated[bool, typer.Option("--headless", help="No live view, even on a terminal.")] = False,
     ) -> int:
         """Real traffic, real worker processes and the real controller, on this machine, with no AWS account.
@@ -68,6 +71,7 @@ def _command(clock: Clock) -> Callable[..., int]:
             start_up_s=_seconds("--start-up", start_up),
             capacity=capacity,
             seed=seed,
+            record=record,
         )
         check(settings)
         _check_json(json_file)

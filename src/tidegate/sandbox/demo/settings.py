@@ -15,7 +15,7 @@ class DemoSettings:
     """Times in seconds. The defaults show a spike within 90 s on two cores.
 
     `length_s` None is the trace's own length, or 90 s. `visibility_s` is the queue's lease; the demo goes on for
-    `drain_limit_s` at most after the last message was sent.
+    `drain_limit_s` at most after the last message was sent. `record` is where the controller records its decisions.
     """
 
     length_s: float | None = None
@@ -37,6 +37,7 @@ class DemoSettings:
     metric_lag_s: float = 60.0
     drain_limit_s: float = 300.0
     seed: int = 1
+    record: Path | None = None
 
 
 def check(settings: DemoSettings) -> None:
@@ -57,5 +58,8 @@ def check(settings: DemoSettings) -> None:
         faults.append(Fault("--speed", settings.speed, "there is no trace to speed up", "give --trace FILE too"))
     if settings.capacity not in ("ecs", "asg"):
         faults.append(Fault("--capacity", settings.capacity, "no such platform", "write ecs or asg"))
+    if settings.record is not None and not settings.record.resolve().parent.is_dir():
+        fix = "create that directory or name another file"
+        faults.append(Fault("--record", str(settings.record), "its directory does not exist", fix))
     if faults:
         raise ConfigError(faults)

@@ -1,0 +1,103 @@
+"""A recorded pool with some settings changed, by the same names, parsers and checks as a settings file has."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tidegate.config.findings import At
+from tidegate.config.loading import assemble
+from tidegate.config.models import PoolSettings
+from tidegate.core.model import Pool
+from tidegate.errors import ConfigError, Fault
+
+__all__ = ["altered"]
+
+_STAND_IN = "replayed"
+"""For the queue and the service, which a settings file must name and a recorded pool no longer knows."""
+_RAMP = {"percent": "ramp_share", "workers": "ramp_workers"}
+_FIX = 'write NAME=VALUE as in the settings of a pool, such as "target_wait=30s"'
+
+
+def altered(settings: Sequence[str]) -> Callable[[Pool], Pool]:
+    """Changes each pool that it is given as `settings` ("target_wait=30s", "ramp.percent=50") say.
+
+    Raises ConfigError for what is no setting; the function returned raises it for values that don't fit the pool's
+    others, and for settings that play no part in a decision.
+    """
+    wanted = dict(_parsed(text) for text in settings)
+    known: dict[str, dict[str, Any]] = {}
+
+    def change(pool: Pool) -> Pool:
+        if pool.name not in known:
+            known[pool.name] = _changes(pool, wanted)
+        return replace(pool, **known[pool.name])
+
+    return change
+
+
+def _parsed(text: str) -> tuple[tuple[str, ...], str]:
+    name, equals, value = text.partition("=")
+    if not equals or not name.strip() or not value.strip():
+        raise ConfigError([Fault("--set", text, "is no NAME=VALUE", _FIX)])
+    parts = tuple(name.strip().split("."))
+    if len(parts) > 1 and parts[0] != "ramp":
+        raise ConfigError([Fault(f"--set {name.strip()}", value.strip(), "is no setting: only ramp has parts", _FIX)])
+    return parts, value.strip()
+
+
+def _changes(pool: Pool, wanted: dict[tuple[str, ...], str]) -> dict[str, Any]:
+    """The fields of `Pool` that the wanted settings come to."""
+    tree, origins = _tree(pool), {}
+    for name, value in wanted.items():
+        at: At = ("tick",) if name == ("tick",) else ("pools", pool.name, *name)
+        origins[at] = f"--set {'.'.join(name)}"
+        _put(tree, at, value)
+    settings = assemble(tree, {}, origins).settings
+    made = settings.pools[pool.name].at(0.0)
+    if wanted.get(("policy",)) == "wait" and made.plain:
+        raise ConfigError([_plain(made)])
+    fields = {name: _field(name) for name in wanted}
+    faults = [_no_part(name, wanted[name]) for name, field in fields.items() if not hasattr(pool, field)]
+    if faults:
+        raise ConfigError(faults)
+    return {field: getattr(made, field) for field in fields.values()}
+
+
+def _tree(pool: Pool) -> dict[str, Any]:
+    """A settings file of one pool, saying what the recorded pool says."""
+    table: dict[str, Any] = {"queue": _STAND_IN, "ecs": {"cluster": _STAND_IN, "service": _STAND_IN}}
+    for attribute, info in PoolSettings.model_fields.items():
+        value = getattr(pool, attribute, None)
+        if isinstance(value, int | float | str):
+            table[info.alias or attribute] = value
+    table["ramp"] = {"percent": pool.ramp_share * 100, "workers": pool.ramp_workers}
+    return {"tick": pool.tick_s, "pools": {pool.name: table}}
+
+
+def _put(tree: dict[str, Any], at: At, value: str) -> None:
+    table: Any = tree
+    for part in at[:-1]:
+        table = table.setdefault(part, {}) if isinstance(table, dict) else {}
+    table[at[-1]] = value
+
+
+def _field(name: tuple[str, ...]) -> str:
+    """The field of `Pool` that a setting goes into, or a name that it does not have."""
+    if name == ("tick",):
+        return "tick_s"
+    if name[0] == "ramp":
+        return _RAMP.get(name[-1], "")
+    aliases = {info.alias or attribute: attribute for attribute, info in PoolSettings.model_fields.items()}
+    return aliases.get(name[0], "")
+
+
+def _plain(pool: Pool) -> Fault:
+    problem = f"does not decide while utilization is a share ({pool.utilization:g}): that asks for the plain formula"
+    return Fault("--set policy", "wait", problem, "add --set utilization=auto")
+
+
+def _no_part(name: tuple[str, ...], value: str) -> Fault:
+    of_settings = [info.alias or attribute for attribute, info in PoolSettings.model_fields.items()]
+    parts = [each for each in of_settings if hasattr(Pool, _field((each,)))]
+    fix = f"set one of {', '.join([*parts, *(f'ramp.{each}' for each in _RAMP), 'tick'])}"
+    return Fault(f"--set {'.'.join(name)}", value, "plays no part in a decision that has its sights already", fix)

@@ -1,0 +1,48 @@
+"""Settings changed for a replay: the names, parsers and checks of the settings file."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.core.observations import POOL
+from tidegate.config.altered import altered
+from tidegate.errors import ConfigError
+
+
+def test_only_what_was_named_changes() -> None:
+    changed = altered(["target_wait=45s", "ramp.percent=50", "tick=20s", "utilization=auto", "policy=wait"])(POOL)
+    assert changed == replace(POOL, target_wait_s=45.0, ramp_share=0.5, tick_s=20.0, utilization=None, policy="wait")
+
+
+def test_what_a_schedule_made_of_the_limits_stays_at_each_tick() -> None:
+    change = altered(["target_wait=45s"])
+    assert [change(replace(POOL, max_workers=most)).max_workers for most in (50, 20)] == [50, 20]
+
+
+def test_each_pool_is_checked_with_its_own_settings() -> None:
+    change = altered(["max_workers=3"])
+    assert change(POOL).max_workers == 3
+    with pytest.raises(ConfigError, match="min_workers"):
+        change(replace(POOL, name="mail", min_workers=5))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("target_wait", "--set = 'target_wait': is no NAME=VALUE; write NAME=VALUE"),
+        ("=3", "is no NAME=VALUE"),
+        ("target_wait=soon", "--set target_wait = 'soon': is not a duration; write seconds as a number"),
+        ("max_workers=0", "--set max_workers = '0': is too small; write a whole number from 1"),
+        ("target_wiat=3s", "--set target_wiat = "),
+        ("ramp.percnt=3", "--set ramp.percnt = "),
+        ("policy=best", "--set policy = 'best'"),
+        ("queue=orders", "--set queue = 'orders': plays no part in a decision"),
+        ("policy=wait", "--set policy = 'wait': does not decide while utilization is a share (0.7)"),
+        ("target_wait.x=3", "--set target_wait"),
+    ],
+)
+def test_what_is_wrong_gets_one_line_with_setting_value_and_fix(text: str, said: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        altered([text])(POOL)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
