@@ -6,12 +6,25 @@ import pytest
 
 from tests.core.observations import POOL
 from tidegate.config.altered import altered
+from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.errors import ConfigError
 
 
 def test_only_what_was_named_changes() -> None:
     changed = altered(["target_wait=45s", "ramp.percent=50", "tick=20s", "utilization=auto", "policy=wait"])(POOL)
     assert changed == replace(POOL, target_wait_s=45.0, ramp_share=0.5, tick_s=20.0, utilization=None, policy="wait")
+
+
+def test_a_part_of_a_table_leaves_its_other_parts() -> None:
+    pool = replace(POOL, max_workers=5, database=Database(connections=100, reserved=20))
+    assert altered(["database.connections=40"])(pool).database == Database(connections=40, reserved=20)
+    assert altered(["database.connections=40"])(replace(POOL, max_workers=5)).database == Database(connections=40)
+
+
+def test_a_pool_with_every_table_can_be_changed() -> None:
+    pool = replace(POOL, database=Database(100), api=ApiRate(50.0, 2.0), message_groups=8, max_workers=5)
+    assert altered(["api.calls_per_second=80"])(pool).api == ApiRate(80.0, 2.0)
+    assert altered(["message_groups=4"])(pool) == replace(pool, message_groups=4)
 
 
 def test_what_a_schedule_made_of_the_limits_stays_at_each_tick() -> None:
@@ -38,7 +51,8 @@ def test_each_pool_is_checked_with_its_own_settings() -> None:
         ("policy=best", "--set policy = 'best'"),
         ("queue=orders", "--set queue = 'orders': plays no part in a decision"),
         ("policy=wait", "--set policy = 'wait': does not decide while utilization is a share (0.7)"),
-        ("target_wait.x=3", "--set target_wait"),
+        ("target_wait.x=3", "target_wait = (a table): is not a duration"),
+        ("database.connections=0", "--set database.connections = '0': is too small"),
     ],
 )
 def test_what_is_wrong_gets_one_line_with_setting_value_and_fix(text: str, said: str) -> None:

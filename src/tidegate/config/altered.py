@@ -1,7 +1,7 @@
 """A recorded pool with some settings changed, by the same names, parsers and checks as a settings file has."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import asdict, is_dataclass, replace
 from typing import Any
 
 from tidegate.config.findings import At
@@ -15,6 +15,8 @@ __all__ = ["altered"]
 _STAND_IN = "replayed"
 """For the queue and the service, which a settings file must name and a recorded pool no longer knows."""
 _RAMP = {"percent": "ramp_share", "workers": "ramp_workers"}
+_RENAMED = {"per_s": "calls_per_second"}
+"""Parts of a pool's tables that the core calls otherwise than the settings do."""
 _FIX = 'write NAME=VALUE as in the settings of a pool, such as "target_wait=30s"'
 
 
@@ -39,10 +41,7 @@ def _parsed(text: str) -> tuple[tuple[str, ...], str]:
     name, equals, value = text.partition("=")
     if not equals or not name.strip() or not value.strip():
         raise ConfigError([Fault("--set", text, "is no NAME=VALUE", _FIX)])
-    parts = tuple(name.strip().split("."))
-    if len(parts) > 1 and parts[0] != "ramp":
-        raise ConfigError([Fault(f"--set {name.strip()}", value.strip(), "is no setting: only ramp has parts", _FIX)])
-    return parts, value.strip()
+    return tuple(name.strip().split(".")), value.strip()
 
 
 def _changes(pool: Pool, wanted: dict[tuple[str, ...], str]) -> dict[str, Any]:
@@ -70,14 +69,22 @@ def _tree(pool: Pool) -> dict[str, Any]:
         value = getattr(pool, attribute, None)
         if isinstance(value, int | float | str):
             table[info.alias or attribute] = value
+        elif is_dataclass(value) and not isinstance(value, type):
+            parts = asdict(value).items()
+            table[info.alias or attribute] = {
+                _RENAMED.get(name, name): part for name, part in parts if part is not None
+            }
     table["ramp"] = {"percent": pool.ramp_share * 100, "workers": pool.ramp_workers}
     return {"tick": pool.tick_s, "pools": {pool.name: table}}
 
 
 def _put(tree: dict[str, Any], at: At, value: str) -> None:
+    """A part of what is no table is given to the settings' own checks, which say that it is none."""
     table: Any = tree
     for part in at[:-1]:
-        table = table.setdefault(part, {}) if isinstance(table, dict) else {}
+        if not isinstance(table.get(part), dict):
+            table[part] = {}
+        table = table[part]
     table[at[-1]] = value
 
 
