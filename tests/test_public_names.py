@@ -10,7 +10,8 @@ import tidegate
 
 def test_the_public_names_are_these() -> None:
     assert sorted(tidegate.__all__) == [
-        "Decision", "Message", "Observation", "Pool", "PoolState", "TidegateError", "Worker", "decide",
+        "AsyncPool", "Decision", "Message", "Observation", "Pool", "PoolState", "Saturated", "TidegateError", "Worker",
+        "auto", "decide", "max_workers_for",
     ]  # fmt: skip
 
 
@@ -32,6 +33,7 @@ def test_another_name_is_an_attribute_error() -> None:
         ("import tidegate", ("boto3", "aiobotocore", "pydantic", "asyncio", "structlog")),
         ("from tidegate import decide", ("boto3", "aiobotocore", "numpy", "scipy")),
         ("from tidegate import Worker", ("boto3", "moto", "rich", "flask")),
+        ("from tidegate import AsyncPool, auto", ("boto3", "aiobotocore", "pydantic")),
         ("import tidegate.controller", ("numpy", "scipy", "aiobotocore", "moto")),
         ("import tidegate.entrypoints.cli", ("boto3", "aiobotocore", "moto")),
     ],

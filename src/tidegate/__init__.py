@@ -3,6 +3,9 @@
 Public names, imported when first used, so that a worker process loads no controller and the other way round:
 
     Worker, Message           the worker SDK
+    auto                      slots that follow the work: `Worker(slots=auto(…))`, `AsyncPool(work, auto(…))`
+    AsyncPool, Saturated,     a pool of asyncio work that finds its own size, with or without SQS
+    max_workers_for
     Pool, PoolState,          the kernel: `decide(pool, state, observation)`
     Observation, Decision,
     decide
@@ -16,21 +19,41 @@ if TYPE_CHECKING:
     from tidegate.core.decide import decide
     from tidegate.core.model import Decision, Pool, PoolState
     from tidegate.core.observation import Observation
+    from tidegate.core.slot_limit import max_workers_for
     from tidegate.entrypoints.worker import Worker
-    from tidegate.errors import TidegateError
+    from tidegate.errors import Saturated, TidegateError
+    from tidegate.worker.auto_slots import auto
     from tidegate.worker.message import Message
+    from tidegate.worker.pool import AsyncPool
 
-__all__ = ["Decision", "Message", "Observation", "Pool", "PoolState", "TidegateError", "Worker", "decide"]
+__all__ = [
+    "AsyncPool",
+    "Decision",
+    "Message",
+    "Observation",
+    "Pool",
+    "PoolState",
+    "Saturated",
+    "TidegateError",
+    "Worker",
+    "auto",
+    "decide",
+    "max_workers_for",
+]
 
 _HOMES = {
+    "AsyncPool": "tidegate.worker.pool",
     "Decision": "tidegate.core.model",
     "Message": "tidegate.worker.message",
     "Observation": "tidegate.core.observation",
     "Pool": "tidegate.core.model",
     "PoolState": "tidegate.core.model",
+    "Saturated": "tidegate.errors",
     "TidegateError": "tidegate.errors",
     "Worker": "tidegate.entrypoints.worker",
+    "auto": "tidegate.worker.auto_slots",
     "decide": "tidegate.core.decide",
+    "max_workers_for": "tidegate.core.slot_limit",
 }
 
 

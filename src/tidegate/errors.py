@@ -9,6 +9,7 @@ TidegateError
 │   ├── Invalid            AWS calls the request wrong
 │   └── Unreachable        no answer: endpoint, network, DNS or an AWS-side failure
 ├── CapacityChanged        somebody else set the desired count since it was read
+├── Saturated              a pool of work has as many items waiting as it may
 ├── StateConflict          somebody else saved the pool's state since it was read
 ├── StateUnreadable        the stored state has another schema or is damaged
 └── RecordingUnreadable    a file can't be replayed
@@ -26,6 +27,7 @@ __all__ = [
     "Gone",
     "Invalid",
     "RecordingUnreadable",
+    "Saturated",
     "StateConflict",
     "StateUnreadable",
     "Throttled",
@@ -121,6 +123,17 @@ class CapacityChanged(TidegateError):
         super().__init__(
             f"desired count of {target} went from {seen} to {found} while deciding; "
             "nothing was written, the next tick decides anew (who else sets it?)"
+        )
+
+
+class Saturated(TidegateError):
+    """An `AsyncPool` holds as many waiting items as it may. Nothing was taken; the caller decides what gives way."""
+
+    def __init__(self, most_waiting: int, busy: int) -> None:
+        self.most_waiting, self.busy = most_waiting, busy
+        super().__init__(
+            f"{most_waiting} items wait already, as many as may, and {busy} are worked on; "
+            "submit more slowly, shed the load, or raise most_waiting"
         )
 
 
