@@ -17,6 +17,7 @@ from tidegate.core.reports import WorkerReport
 __all__ = [
     "CapacityTarget",
     "Clock",
+    "Datum",
     "DirectiveWriter",
     "EntryFailure",
     "EventSink",
@@ -24,6 +25,8 @@ __all__ = [
     "HeartbeatSink",
     "Metric",
     "MetricsReader",
+    "MetricsWriter",
+    "Publisher",
     "QueueCounts",
     "QueueReader",
     "Received",
@@ -168,8 +171,48 @@ class EventSink(Protocol):
         """
         ...
 
+    def not_published(self, error: Exception) -> None:
+        """The metrics of decisions could not be written: alarms and dashboards miss them, the pools do not."""
+        ...
+
     def overran(self, pool: str | None, missed: int) -> None:
         """A tick was left out because the one before still runs, the `missed`th in a row; None: of every pool."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Datum:
+    """One metric of one pool over one minute that begins at `at_s`: what CloudWatch calls a statistic set."""
+
+    pool: str
+    name: str
+    unit: str
+    at_s: float
+    count: int
+    total: float
+    least: float
+    most: float
+
+
+class MetricsWriter(Protocol):
+    """CloudWatch's other side: metrics of ours."""
+
+    def put(self, data: Sequence[Datum]) -> None:
+        """Write all that can be written. Raises as every port does when some of it could not."""
+        ...
+
+
+class Publisher(Protocol):
+    """Where the metrics of decisions go. `add` comes from several threads and never waits."""
+
+    def add(self, decision: Decision, wrote: bool) -> None: ...
+
+    def due(self, now_s: float) -> bool:
+        """Whether there is something that `flush` would send."""
+        ...
+
+    def flush(self, before_s: float) -> None:
+        """Send what was added of minutes that ended by `before_s`. Raises as every port does; that is lost then."""
         ...
 
 

@@ -92,3 +92,18 @@ def test_each_pool_is_described_in_one_line() -> None:
     assert describe(assemble(tree, {})) == [
         "orders: queues a, b → Auto Scaling group g, 1 to 50 workers of 1 slot, never more than 9 slots, wait under 1m"
     ]
+
+
+@pytest.mark.parametrize(
+    ("publish", "said"),
+    [
+        ("cloudwatch", "publishes 13 metrics into tidegate, 43,800 calls a month: about $4.34 a month at list price"),
+        (
+            "log",
+            "publishes 13 metrics into tidegate, no calls: CloudWatch Logs reads them from the log: "
+            "about $3.90 a month at list price",
+        ),
+    ],
+)
+def test_what_publishing_costs_is_said(publish: str, said: str) -> None:
+    assert describe(assemble(changed({".publish": publish}), {}))[1:] == [said]

@@ -157,6 +157,9 @@ def test_a_text_that_can_be_no_queue_is_refused(queue: str) -> None:
         (".table", "arn:aws:sqs:eu-central-1:123456789012:tidegate", "is no DynamoDB table's name or ARN"),
         (".table", "arn:aws:dynamodb:eu-central-1:123456789012:tidegate", "is no DynamoDB table's name or ARN"),
         (".table", "arn:aws:dynamodb:eu-central-1:123456789012:table/a/index/b", "is no DynamoDB table's name or ARN"),
+        (".namespace", "AWS/SQS", "is no CloudWatch namespace"),
+        (".namespace", "my metrics", "is no CloudWatch namespace"),
+        (".publish", "everywhere", "is none of the words that this can be"),
         (".state_dir", "", "is empty"),
         (".state_dir", 7, "is not a text"),
         ("asg", "arn:aws:autoscaling:eu-central-1:123456789012:autoScalingGroup:x", "is no Auto Scaling group's name"),
@@ -223,3 +226,8 @@ def test_one_wrong_queue_of_several_is_named_by_its_place() -> None:
     (fault,) = faults(changed({"queue": "", "queues": ["orders", "my returns"]} | {"queue": "orders"}))[:1]
     assert fault.setting == "pools.orders.queues[1]"
     assert fault.value == "my returns"
+
+
+def test_a_word_that_is_not_accepted_is_told_with_those_that_are() -> None:
+    (fault,) = faults(changed({".publish": "everywhere"}))
+    assert str(fault).endswith('write "off", "log" or "cloudwatch"')

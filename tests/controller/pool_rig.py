@@ -12,7 +12,7 @@ from tidegate.controller.observe import PoolSources, queue_metrics
 from tidegate.controller.tick import Decide, PoolTick
 from tidegate.core.model import Action, Decision, Pool, PoolState, Reason
 from tidegate.core.observation import Observation
-from tidegate.ports import FleetReader, QueueCounts, StateStore
+from tidegate.ports import FleetReader, Publisher, QueueCounts, StateStore
 from tidegate.stores.memory import MemoryStore
 from tidegate.testing import FakeCapacity, FakeClock, FakeMetricsReader, FakeQueueReader, RecordedEvents
 
@@ -104,12 +104,17 @@ class Rig:
         return replace(PoolTick(self.sources(), self.store, self.clock, self.decide), **changes)
 
 
-def controller_of(rigs: Sequence[Rig], executor: Executor, background: Executor | None = None) -> Controller:
+def controller_of(
+    rigs: Sequence[Rig],
+    executor: Executor,
+    background: Executor | None = None,
+    publisher: Publisher | None = None,
+) -> Controller:
     """With `executor` for the CloudWatch pass too, if no other is given."""
     first = rigs[0]
     metrics = MinuteMetrics(first.metrics, [metric for rig in rigs for metric in queue_metrics(rig.name)])
     return Controller(
-        [rig.tick() for rig in rigs], metrics, first.events, executor, background or executor, first.clock
+        [rig.tick() for rig in rigs], metrics, first.events, executor, background or executor, first.clock, publisher
     )
 
 

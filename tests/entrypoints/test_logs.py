@@ -11,7 +11,7 @@ import pytest
 from tests.controller.pool_rig import decision
 from tidegate.core.model import Step
 from tidegate.entrypoints.logs import LogSink, make_logger
-from tidegate.errors import ConfigError, Gone
+from tidegate.errors import ConfigError, Denied, Gone
 
 DECIDED = replace(
     decision("orders", 100.0, 2, 5),
@@ -153,6 +153,14 @@ def test_a_failing_cloudwatch_is_one_warning_for_all_pools() -> None:
     (line,) = json_lines(stream)
     assert (line["event"], line["level"]) == ("metrics_failed", "warning")
     assert line["troubles"] == ["denied in us-east-2", "no answer in eu-west-1"]
+
+
+def test_metrics_that_could_not_be_published_are_a_warning_with_the_reason() -> None:
+    stream = io.StringIO()
+    LogSink(make_logger("info", stream)).not_published(Denied("cloudwatch:PutMetricData", "tidegate", "no"))
+    line = json.loads(stream.getvalue())
+    assert (line["event"], line["level"]) == ("metrics_not_published", "warning")
+    assert "cloudwatch:PutMetricData" in line["error"]
 
 
 def test_what_is_missing_before_the_first_tick_is_an_error_and_what_does_not_fit_a_warning() -> None:

@@ -1,5 +1,6 @@
 """Settings become adapters; nothing is asked of AWS while that happens."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -8,9 +9,11 @@ import pytest
 from tests.aws.moto_cloud import make_service, moto_clients
 from tidegate.aws.clients import CONFIG, AwsClients
 from tidegate.aws.dynamodb import create_table
+from tidegate.aws.emf import EmfLines
 from tidegate.config import Settings, load
 from tidegate.controller.controller import MOST_THREADS
 from tidegate.controller.observe import queue_metrics
+from tidegate.controller.publisher import MinutePublisher
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.model import PoolState
 from tidegate.entrypoints.wiring import shared_store, wire
@@ -147,3 +150,20 @@ def test_without_a_region_the_line_says_where_to_set_one(settings_file: Path, mo
 
     with pytest.raises(Invalid, match=r"set `region` in the settings, or AWS_REGION"):
         wire(in_memory(settings_file, extra=""), FakeClock())
+
+
+@pytest.mark.parametrize(("publish", "kind"), [("off", type(None)), ("log", EmfLines), ("cloudwatch", MinutePublisher)])
+def test_metrics_go_where_the_settings_say(settings_file: Path, publish: str, kind: type) -> None:
+    settings = in_memory(settings_file, f'region = "eu-central-1"\npublish = "{publish}"')
+    assert isinstance(wire(settings, FakeClock(), log=io.StringIO()).publisher, kind)
+
+
+@pytest.mark.parametrize("publish", ["log", "cloudwatch"])
+def test_a_dry_run_publishes_nothing(settings_file: Path, publish: str) -> None:
+    settings = in_memory(settings_file, f'region = "eu-central-1"\npublish = "{publish}"')
+    assert wire(settings, FakeClock(), dry_run=True, log=io.StringIO()).publisher is None
+
+
+def test_where_no_log_is_read_by_cloudwatch_none_is_written_for_it(settings_file: Path) -> None:
+    settings = in_memory(settings_file, 'region = "eu-central-1"\npublish = "log"')
+    assert wire(settings, FakeClock()).publisher is None

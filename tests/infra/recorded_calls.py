@@ -16,16 +16,24 @@ from moto.server import ThreadedMotoServer
 
 from tests.aws.moto_cloud import REGION, make_group, make_service, moto_clients, use_test_account
 from tests.contract.fleet import report
-from tidegate.aws import aio, asg, cloudwatch, dynamodb, ecs, errors, heartbeats, sqs, work_queue
+from tidegate.aws import aio, asg, cloudwatch, dynamodb, ecs, errors, heartbeats, metric_data, sqs, work_queue
 from tidegate.aws.clients import AwsClients
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
-from tidegate.ports import Metric, VisibilityChange
+from tidegate.ports import Datum, Metric, VisibilityChange
 from tidegate.sandbox.sqs import SqsServer
 
 POOL = "mail"
 TABLE = "fleet"
-CONTROLLER = {sqs: "sqs", cloudwatch: "cloudwatch", ecs: "ecs", asg: "autoscaling", dynamodb: "dynamodb"}
+NAMESPACE = "tidegate"
+CONTROLLER = {
+    sqs: "sqs",
+    cloudwatch: "cloudwatch",
+    metric_data: "cloudwatch",
+    ecs: "ecs",
+    asg: "autoscaling",
+    dynamodb: "dynamodb",
+}
 """The modules that the controller's role answers for, each with the service that it calls."""
 WORKER = {work_queue: "sqs", heartbeats: "dynamodb"}
 
@@ -105,9 +113,12 @@ def controller_exercises(clients: AwsClients) -> Exercises:
     make_service(bare, 2)
     make_group(bare, 2, 0, 9)
     metrics = cloudwatch.CloudWatchMetrics(clients.cloudwatch)
+    writer = metric_data.CloudWatchWriter(clients.cloudwatch, NAMESPACE)
+    datum = Datum(POOL, "Waiting", "Count", 6000.0, 1, 5.0, 5.0, 5.0)
     return {
         sqs.SqsQueueReader: _queue_reader(clients),
         cloudwatch.CloudWatchMetrics: {"latest": lambda: metrics.latest([Metric("mail", "Depth", "Sum")], 6000.0)},
+        metric_data.CloudWatchWriter: {"put": lambda: writer.put([datum])},
         ecs.EcsService: _capacity(ecs.EcsService(clients.ecs(), "jobs", "workers", lambda: 0.0)),
         asg.AutoScalingGroup: _capacity(asg.AutoScalingGroup(clients.autoscaling(), "workers", lambda: 0.0)),
         dynamodb.DynamoFleetTable: _table(clients),

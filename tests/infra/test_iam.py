@@ -15,6 +15,7 @@ import pytest
 
 from tests.infra.recorded_calls import (
     CONTROLLER,
+    NAMESPACE,
     POOL,
     WORKER,
     Call,
@@ -38,6 +39,7 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-a
 
 WITHOUT_RESOURCE_TYPE = {
     "cloudwatch:GetMetricData",
+    "cloudwatch:PutMetricData",
     "autoscaling:DescribeAutoScalingGroups",
     "autoscaling:DescribeInstanceRefreshes",
 }
@@ -142,6 +144,7 @@ def holds(conditions: Mapping[str, Mapping[str, Any]], context: Mapping[str, Seq
     """
     operators: dict[str, Callable[[Sequence[str] | None, list[str]], bool]] = {
         "ForAllValues:StringEquals": lambda values, wanted: all(value in wanted for value in values or ()),
+        "StringEquals": lambda values, wanted: bool(values) and all(value in wanted for value in values or ()),
         "Null": lambda values, wanted: (values is None) == (wanted == ["true"]),
     }
     return all(
@@ -186,6 +189,14 @@ def test_a_workers_role_may_read_the_directive_of_its_pool_and_nothing_else(work
     assert not allows("worker", "GetItem", [f"pool#{POOL}"])
     assert not allows("worker", "GetItem", [read.replace(POOL, "post")])
     assert not allows("worker", "GetItem", None)
+
+
+@pytest.mark.parametrize(("namespace", "allowed"), [(NAMESPACE, True), ("AWS/SQS", False), ("billing", False)])
+def test_metrics_may_be_published_into_one_namespace_only(namespace: str, allowed: bool) -> None:
+    """https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/iam-cw-condition-keys-namespace.html"""
+    (statement,) = [one for one in statements("controller") if "cloudwatch:PutMetricData" in listed(one["Action"])]
+    condition = json.loads(json.dumps(statement["Condition"]).replace("NAMESPACE", NAMESPACE))
+    assert holds(condition, {"cloudwatch:namespace": [namespace]}) is allowed
 
 
 def test_a_workers_role_may_write_nothing_when_the_request_tells_no_key() -> None:

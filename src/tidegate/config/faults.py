@@ -38,6 +38,9 @@ def _finding(details: ErrorDetails) -> Finding:
         return Finding(at, ABSENT, "is missing", f"set it{_example(at)}")
     if kind == "extra_forbidden":
         return unknown(at)
+    if kind == "literal_error":
+        accepted = details["ctx"]["expected"].replace("'", '"')
+        return Finding(at, details["input"], "is none of the words that this can be", f"write {accepted}")
     problem, fix = _PLAIN.get(kind, ("is not accepted", "write what docs/configuration.md says"))
     return Finding(at, details["input"], problem, fix + _example(at))
 

@@ -11,7 +11,15 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PrivateAttr, ValidationInfo, field_validator
 
-from tidegate.config.resources import read_cluster, read_group, read_queue, read_region, read_service, read_table
+from tidegate.config.resources import (
+    read_cluster,
+    read_group,
+    read_namespace,
+    read_queue,
+    read_region,
+    read_service,
+    read_table,
+)
 from tidegate.config.schedule import holds, read_cron, read_zone
 from tidegate.config.values import Amount, Chance, Count, Duration, Percent, Text
 from tidegate.core.bottlenecks import ApiRate, Database
@@ -39,6 +47,7 @@ Group = Annotated[Text, AfterValidator(read_group)]
 Cron = Annotated[Text, AfterValidator(read_cron)]
 Region = Annotated[Text, AfterValidator(read_region)]
 Table = Annotated[Text, AfterValidator(read_table)]
+Namespace = Annotated[Text, AfterValidator(read_namespace)]
 Zone = Annotated[Text, AfterValidator(read_zone)]
 
 
@@ -328,6 +337,14 @@ class Settings(_Table):
     record_megabytes: Megabytes = Field(
         100, description="The most megabytes that recordings take; the older half goes when the newer one is full."
     )
+    publish: Literal["off", "log", "cloudwatch"] = Field(
+        "off",
+        description='Where metrics for alarms and dashboards go. "cloudwatch": PutMetricData, once a minute. "log": '
+        "lines of CloudWatch's embedded metric format in the log of `run` and of the Lambda, for where CloudWatch Logs "
+        "reads that log. Each pool's metrics are billed as custom metrics.",
+        examples=["log"],
+    )
+    namespace: Namespace = Field("tidegate", description="CloudWatch namespace of the metrics that `publish` writes.")
     pools: Annotated[Mapping[str, PoolSettings], Field(min_length=1)] = Field(
         description="The pools, each under its name.", examples=[{"orders": _EXAMPLE}]
     )

@@ -17,6 +17,7 @@ __all__ = [
     "queue_of",
     "read_cluster",
     "read_group",
+    "read_namespace",
     "read_queue",
     "read_region",
     "read_service",
@@ -27,6 +28,7 @@ __all__ = [
 _REGION: Final = re.compile(r"[a-z]{2,4}(-[a-z]+)+-[0-9]{1,2}")
 _TABLE: Final = re.compile(r"[A-Za-z0-9_.-]{3,255}", re.ASCII)
 """https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/HowItWorks.NamingRulesDataTypes.html"""
+_NAMESPACE: Final = re.compile(r"[A-Za-z0-9._/#:-]{1,255}", re.ASCII)
 _ECS: Final = re.compile(r"[A-Za-z0-9_-]{1,255}", re.ASCII)
 """https://docs.aws.amazon.com/AmazonECS/latest/APIReference/API_CreateService.html"""
 
@@ -109,6 +111,17 @@ def read_table(text: str) -> str:
             'or its ARN ("arn:aws:dynamodb:eu-central-1:123456789012:table/tidegate")'
         )
         raise refuse("is no DynamoDB table's name or ARN", fix)
+    return text
+
+
+def read_namespace(text: str) -> str:
+    """The text itself when it can be a CloudWatch namespace of one's own; else `refuse`.
+
+    https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricData.html
+    """
+    if not _NAMESPACE.fullmatch(text) or text.startswith("AWS/"):
+        fix = 'write up to 255 letters, digits and . - _ / # :, not beginning with AWS/, such as "tidegate"'
+        raise refuse("is no CloudWatch namespace", fix)
     return text
 
 

@@ -1,5 +1,6 @@
 """All pools together: each ticks on its own, so that neither an error nor a slow answer of one touches another."""
 
+import math
 from collections.abc import Sequence
 from concurrent.futures import Executor, Future
 from dataclasses import dataclass
@@ -7,7 +8,7 @@ from dataclasses import dataclass
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.tick import PoolTick
 from tidegate.core.model import Decision
-from tidegate.ports import Clock, EventSink
+from tidegate.ports import Clock, EventSink, Publisher
 
 __all__ = ["METRICS", "MOST_THREADS", "Controller", "Outcome"]
 
@@ -42,6 +43,7 @@ class Controller:
     """Starts ticks and never waits for them, except for the very first CloudWatch pass and in `finish`.
 
     `executor` runs the pools' ticks, `background` the CloudWatch pass: it is never queued behind pools.
+    `publisher` gets each decision's metrics; None: nobody watches them.
     """
 
     def __init__(
@@ -52,6 +54,7 @@ class Controller:
         executor: Executor,
         background: Executor,
         clock: Clock,
+        publisher: Publisher | None = None,
     ) -> None:
         self._pools = tuple(pools)
         self._metrics = metrics
@@ -59,6 +62,7 @@ class Controller:
         self._executor = executor
         self._background = background
         self._clock = clock
+        self._publisher = publisher
         self._in_hand: dict[str, Future[Outcome]] = {}
         self._missed: dict[str, int] = {}
 
@@ -68,11 +72,16 @@ class Controller:
         A pool's own errors go to the event sink. What comes out of here is a failure of the sink itself.
         """
         self._look_at_metrics()
+        if self._publisher and self._publisher.due(self._clock.now()):
+            self._background.submit(self._publish, self._publisher, self._clock.now())
         return [self._start(pool) for pool in self._pools if self._is_free(pool)]
 
     def finish(self) -> list[Outcome]:
-        """Wait until no tick is in hand; the last outcome of each pool."""
-        return [future.result() for future in self._in_hand.values()]
+        """Wait until no tick is in hand and its metrics are published; the last outcome of each pool."""
+        outcomes = [future.result() for future in self._in_hand.values()]
+        if self._publisher:
+            self._background.submit(self._publish, self._publisher, math.inf).result()
+        return outcomes
 
     def _look_at_metrics(self) -> None:
         """In the background: CloudWatch delays nobody. Only the first ticks wait, as they would decide half blind."""
@@ -90,6 +99,12 @@ class Controller:
             return
         if troubles:
             self._sink.metrics_failed(troubles)
+
+    def _publish(self, publisher: Publisher, before_s: float) -> None:
+        try:
+            publisher.flush(before_s)
+        except Exception as error:  # noqa: BLE001  what is told of the pools must not stop them
+            self._sink.not_published(error)
 
     def _is_free(self, pool: PoolTick) -> bool:
         if pool.name in self._in_hand and not self._in_hand[pool.name].done():
@@ -112,4 +127,6 @@ class Controller:
             self._sink.failed(pool.name, error)
             return Outcome(pool.name, error=error)
         self._sink.decided(ticked.decision, ticked.wrote)
+        if self._publisher:
+            self._publisher.add(ticked.decision, ticked.wrote)
         return Outcome(pool.name, ticked.decision)

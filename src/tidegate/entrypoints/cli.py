@@ -116,7 +116,7 @@ def run(
 
     log = make_logger(log_level, sys.stdout)
     sink = LogSink(log)
-    wired = recording(wire(settings, SystemClock(), dry_run=dry_run), settings, sink.not_recorded)
+    wired = recording(wire(settings, SystemClock(), dry_run=dry_run, log=sys.stdout), settings, sink.not_recorded)
 
     def work(stop: "threading.Event") -> None:
         # Said only now that a stop is heard: whoever waits for it may send one.

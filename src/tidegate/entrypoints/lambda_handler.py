@@ -53,7 +53,7 @@ def _start() -> tuple[Wired, LogSink]:
     for warning in loaded.warnings:
         log.warning("settings", fault=str(warning))
     sink = LogSink(log)
-    wired = wire(_with_table(loaded.settings), SystemClock())
+    wired = wire(_with_table(loaded.settings), SystemClock(), log=sys.stdout)
     return recording(wired, loaded.settings, sink.not_recorded), sink
 
 

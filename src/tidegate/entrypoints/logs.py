@@ -133,6 +133,11 @@ class LogSink:
         """At warning level: no pool has failed."""
         self._log.warning("metrics_failed", troubles=list(troubles), effect="counts and reports alone, once these age")
 
+    def not_published(self, error: Exception) -> None:
+        """At warning level: the pools are served, but alarms and dashboards miss a minute."""
+        unexpected = None if isinstance(error, TidegateError) else error
+        self._log.warning("metrics_not_published", error=error_text(error), exc_info=unexpected)
+
     def overran(self, pool: str | None, missed: int) -> None:
         """The tick took longer than its interval."""
         self._log.warning("tick_missed", pool=pool or "(all)", missed=missed, fix="raise `tick` if this lasts")

@@ -60,7 +60,8 @@ def serve_once(wired: Wired, sink: EventSink, doubtful: Say) -> list[Outcome]:
 def tick_once(wired: Wired, sink: EventSink) -> list[Outcome]:
     """One tick of every pool, without a look beforehand."""
     with _controlling(wired, sink) as controller:
-        return [future.result() for future in controller.tick()]
+        controller.tick()
+        return controller.finish()
 
 
 def until_signal(work: Callable[[threading.Event], T]) -> T:
@@ -137,4 +138,4 @@ def _controlling(wired: Wired, sink: EventSink) -> Iterator[Controller]:
         ThreadPoolExecutor(MOST_THREADS, thread_name_prefix="pool") as executor,
         ThreadPoolExecutor(1, thread_name_prefix="metrics") as background,
     ):
-        yield Controller(wired.pools, wired.metrics, sink, executor, background, wired.clock)
+        yield Controller(wired.pools, wired.metrics, sink, executor, background, wired.clock, wired.publisher)

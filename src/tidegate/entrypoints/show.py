@@ -69,6 +69,10 @@ class Shown:
         for trouble in troubles:
             warn(f"warning: {trouble}; deciding from counts and reports alone")
 
+    def not_published(self, error: Exception) -> None:
+        """One line."""
+        warn(f"warning: {error_text(error)}; alarms and dashboards miss this tick")
+
     def overran(self, pool: str | None, missed: int) -> None:
         """Not in a single tick."""
 

@@ -2,6 +2,7 @@
 
 import os
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
@@ -10,6 +11,10 @@ __all__ = ["Lossy", "ending_well"]
 
 _FAULT = 2
 _READER_GONE = 1
+
+
+_writing = threading.Lock()
+"""Several of these may write to one stream, from several threads: never into each other's lines."""
 
 
 class Lossy:
@@ -26,7 +31,7 @@ class Lossy:
 
     def write(self, text: str, /) -> int:
         """The length of `text`, written or not."""
-        with suppress(OSError, ValueError):  # ValueError: it has been closed
+        with _writing, suppress(OSError, ValueError):  # ValueError: it has been closed
             self._write(f"\n{text}" if self._is_cut else text)
         return len(text)
 

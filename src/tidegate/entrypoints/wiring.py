@@ -2,21 +2,26 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TextIO
 
 from tidegate.aws.asg import AutoScalingGroup
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.cloudwatch import CloudWatchMetrics
 from tidegate.aws.dynamodb import DynamoFleetTable
 from tidegate.aws.ecs import EcsService
+from tidegate.aws.emf import EmfLines
+from tidegate.aws.metric_data import CloudWatchWriter
 from tidegate.aws.sqs import SqsQueueReader
 from tidegate.config import PoolSettings, Settings
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import PoolSources, queue_metrics
+from tidegate.controller.publisher import MinutePublisher
 from tidegate.controller.shadow import ShadowStore
 from tidegate.controller.tick import PoolTick
 from tidegate.core.arns import region_in
+from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import ConfigError, Fault
-from tidegate.ports import CapacityTarget, Clock, FleetReader, StateStore
+from tidegate.ports import CapacityTarget, Clock, FleetReader, Publisher, StateStore
 from tidegate.stores.file import FileStore
 from tidegate.stores.memory import MemoryStore
 
@@ -31,10 +36,13 @@ class Wired:
     metrics: MinuteMetrics
     clock: Clock
     tick_s: float
+    publisher: Publisher | None = None
 
 
-def wire(settings: Settings, clock: Clock, *, dry_run: bool = False) -> Wired:
+def wire(settings: Settings, clock: Clock, *, dry_run: bool = False, log: TextIO | None = None) -> Wired:
     """Region and endpoints that the settings leave out are those of the environment, as boto3 finds them.
+
+    `log` is where `publish = "log"` writes; None: there is no log that CloudWatch reads. A dry run publishes nothing.
 
     Raises Invalid when there is no Region or an endpoint is no URL.
     """
@@ -48,7 +56,16 @@ def wire(settings: Settings, clock: Clock, *, dry_run: bool = False) -> Wired:
         PoolTick(_sources(pool, reader, clients, clock, shared), store, clock) for pool in settings.pools.values()
     )
     wanted = [metric for pool in pools for queue in pool.sources.queues for metric in queue_metrics(queue)]
-    return Wired(pools, MinuteMetrics(CloudWatchMetrics(clients.cloudwatch), wanted), clock, settings.tick_s)
+    metrics = MinuteMetrics(CloudWatchMetrics(clients.cloudwatch), wanted)
+    return Wired(pools, metrics, clock, settings.tick_s, None if dry_run else _publisher(settings, clients, log))
+
+
+def _publisher(settings: Settings, clients: AwsClients, log: TextIO | None) -> Publisher | None:
+    if settings.publish == "cloudwatch":
+        return MinutePublisher(CloudWatchWriter(clients.cloudwatch, settings.namespace))
+    if settings.publish == "log" and log is not None:
+        return EmfLines(Lossy(log).write, settings.namespace)
+    return None
 
 
 def shared_store(settings: Settings) -> StateStore:

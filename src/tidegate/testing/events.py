@@ -19,6 +19,8 @@ class RecordedEvents:
         """(pool, error), oldest first."""
         self.metrics_failures: list[tuple[str, ...]] = []
         """What was wrong with each CloudWatch pass that failed in whole or in part, oldest first."""
+        self.publish_failures: list[Exception] = []
+        """Why metrics of decisions could not be written, oldest first."""
         self.overruns: list[tuple[str | None, int]] = []
         """(pool or None for all, ticks missed in a row), oldest first."""
 
@@ -36,6 +38,11 @@ class RecordedEvents:
         """Keep it."""
         with self._lock:
             self.metrics_failures.append(tuple(troubles))
+
+    def not_published(self, error: Exception) -> None:
+        """Keep it."""
+        with self._lock:
+            self.publish_failures.append(error)
 
     def overran(self, pool: str | None, missed: int) -> None:
         """Keep it."""
