@@ -2,6 +2,12 @@
 
 import asyncio
 
+from hypothesis import settings
+
+# A deadline per example measures what else the machine is doing: a run beside other work would fail by chance.
+settings.register_profile("any machine", deadline=None)
+settings.load_profile("any machine")
+
 
 def pytest_configure() -> None:
     """No event loop but the tests' own.
