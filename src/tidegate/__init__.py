@@ -16,10 +16,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tidegate.core.bottlenecks import max_workers_for
     from tidegate.core.decide import decide
     from tidegate.core.model import Decision, Pool, PoolState
     from tidegate.core.observation import Observation
-    from tidegate.core.slot_limit import max_workers_for
     from tidegate.entrypoints.worker import Worker
     from tidegate.errors import Saturated, TidegateError
     from tidegate.worker.auto_slots import auto
@@ -53,7 +53,7 @@ _HOMES = {
     "Worker": "tidegate.entrypoints.worker",
     "auto": "tidegate.worker.auto_slots",
     "decide": "tidegate.core.decide",
-    "max_workers_for": "tidegate.core.slot_limit",
+    "max_workers_for": "tidegate.core.bottlenecks",
 }
 
 

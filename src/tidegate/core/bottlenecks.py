@@ -51,18 +51,31 @@ class ApiRate:
         )
 
 
-def max_workers_for(db_pool_size: int, api_rate: float, item_time_s: float, calls_per_item: float = 1.0) -> int:
+def max_workers_for(
+    db_pool_size: int | None, api_rate: float | None, item_time_s: float, calls_per_item: float = 1.0
+) -> int:
     """The most items to work on at once: a connection for each, and the calls of all within `api_rate` a second.
 
-    `item_time_s` is how long an item takes while the API answers at its usual speed. One at least: with none nothing
-    would ever be done, so where that one calls too often, the calls themselves have to be spaced.
+    `item_time_s` is how long an item takes while the API answers at its usual speed. None: no such limit. One at least:
+    with none nothing would ever be done, so where that one calls too often, the calls themselves have to be spaced.
+    Raises ValueError when neither limit is given, or when anything is not above zero.
 
     >>> max_workers_for(db_pool_size=20, api_rate=100, item_time_s=0.02, calls_per_item=1)
     2
     >>> min(20, int(100 * 0.02 / 1))
     2
+    >>> max_workers_for(20, None, 0.02), max_workers_for(None, 100, 0.29)
+    (20, 29)
     """
-    return max(1, min(db_pool_size, ApiRate(api_rate, calls_per_item).slots(item_time_s)))
+    given = [limit for limit in (db_pool_size, api_rate) if limit is not None]
+    if not given:
+        raise ValueError("give db_pool_size, api_rate or both: there is nothing to be limited by")
+    if min(*given, item_time_s, calls_per_item) <= 0:
+        raise ValueError("db_pool_size, api_rate, item_time_s and calls_per_item must be more than 0")
+    limits = [] if db_pool_size is None else [db_pool_size]
+    if api_rate is not None:
+        limits.append(ApiRate(api_rate, calls_per_item).slots(item_time_s))
+    return max(1, min(limits))
 
 
 def _slots(count: int) -> str:

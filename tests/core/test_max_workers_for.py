@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.core.slot_limit import max_workers_for
+from tidegate.core.bottlenecks import max_workers_for
 
 
 @pytest.mark.parametrize(
