@@ -12,6 +12,7 @@ __all__ = [
     "OTHER_CLASS",
     "WAIT_BOUNDS_S",
     "ClassFigures",
+    "DependencyFigures",
     "Fleet",
     "WorkFigures",
     "WorkerReport",
@@ -42,9 +43,9 @@ class WorkerState(StrEnum):
 
 
 def counted_as(job_class: str, known: Collection[str]) -> str:
-    """The name that a class is counted under: its own while there is room, so that a worker's report stays bounded.
+    """The name that a class or a dependency is counted under: its own while there is room, so that reports stay small.
 
-    `known` are the classes that the worker has counted so far.
+    `known` are those that the worker has counted so far.
 
     >>> counted_as("thumbnail", known={}), counted_as("thumbnail", known=dict.fromkeys("abcdefgh"))
     ('thumbnail', 'other')
@@ -65,6 +66,26 @@ class ClassFigures:
 
 
 @dataclass(frozen=True, slots=True)
+class DependencyFigures:
+    """A worker's calls of one thing that handlers depend on. Errors, timeouts and 429s (`throttled`) are disjoint."""
+
+    calls: int = 0
+    errors: int = 0
+    timeouts: int = 0
+    throttled: int = 0
+    time_sum_s: float = 0.0
+
+    @property
+    def bad(self) -> int:
+        """Calls that the dependency did not answer as it should.
+
+        >>> DependencyFigures(calls=10, errors=1, timeouts=2, throttled=3).bad
+        6
+        """
+        return self.errors + self.timeouts + self.throttled
+
+
+@dataclass(frozen=True, slots=True)
 class WorkFigures:
     """What a worker did over a span of time. Times are sums over `completions + failures` handler runs."""
 
@@ -81,6 +102,8 @@ class WorkFigures:
     """Starts of first receives per bucket of `WAIT_BOUNDS_S` (+ 1 overflow bucket); empty when there was none."""
     classes: Mapping[str, ClassFigures] = field(default_factory=dict)
     """The same by job class, for messages that carry one: `CLASSES_AT_MOST` and `OTHER_CLASS` (see `counted_as`)."""
+    dependencies: Mapping[str, DependencyFigures] = field(default_factory=dict)
+    """Calls by the name that `message.dependency` gave; names are bounded as those of classes are."""
 
 
 @dataclass(frozen=True, slots=True)

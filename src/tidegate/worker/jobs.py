@@ -104,7 +104,7 @@ class Jobs:
         the slot are then as before the call.
         """
         now_s = self._clock()
-        message = message_from(received, self._wall())
+        message = message_from(received, self._wall(), self._telemetry.calls)
         run = self._runner.start(message)
         key = self._book.take(received.receipt_handle, handed_out_s)
         self._telemetry.started(message.sent_at_s, message.receive_count)

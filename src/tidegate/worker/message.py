@@ -2,11 +2,13 @@
 
 import json
 import threading
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from tidegate.ports import Received
+from tidegate.worker.dependencies import DependencyCall, DependencyLog
 
 __all__ = ["Message", "message_from"]
 
@@ -35,12 +37,24 @@ class Message:
     An async handler is cancelled as well; a sync one must look (`message.lease_lost.is_set()`) or wait on it.
     """
 
+    calls: DependencyLog = field(default_factory=lambda: DependencyLog(time.monotonic), repr=False, compare=False)
+    """Where `dependency` counts; the worker's own, for a message that a worker hands out."""
+
+    def dependency(self, name: str) -> DependencyCall:
+        """Times what is done inside the block, and counts how it ends, as a call of the dependency `name`.
+
+        For `with` and `async with`. Errors inside pass through. The controller adds no workers while a dependency
+        fails, throttles or is slow. Names are few and fixed: of more than eight the others are counted as one. To
+        watch the wait for a connection, give the pool a name of its own: `with message.dependency("payments pool"):`.
+        """
+        return self.calls.call(name)
+
     def json(self) -> Any:
         """The body read as JSON. Raises ValueError when it is none."""
         return json.loads(self.body)
 
 
-def message_from(received: Received, now_s: float) -> Message:
+def message_from(received: Received, now_s: float, calls: DependencyLog | None = None) -> Message:
     """The handler's view of what SQS handed out; a server that leaves attributes out is taken as "first time, now"."""
     attributes = received.attributes
     return Message(
@@ -51,4 +65,5 @@ def message_from(received: Received, now_s: float) -> Message:
         receive_count=int(attributes.get("ApproximateReceiveCount", "1")),
         sent_at_s=int(attributes["SentTimestamp"]) / 1000 if "SentTimestamp" in attributes else now_s,
         group=attributes.get("MessageGroupId"),
+        calls=calls or DependencyLog(time.monotonic),
     )

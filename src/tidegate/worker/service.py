@@ -13,6 +13,7 @@ from tidegate.ports import HeartbeatSink, WorkQueue
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.deletes import Deleter
+from tidegate.worker.dependencies import DependencyLog
 from tidegate.worker.jobs import Jobs, RetryDelay
 from tidegate.worker.lease_keeper import LeaseKeeper
 from tidegate.worker.leases import LeaseBook
@@ -73,7 +74,7 @@ class WorkerService:
         self._wall = wall
         self._random = random
         self._slots = Slots(plan.slots)
-        self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall)
+        self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
         self._reporter = Reporter(
             sink, plan.pool, self._telemetry, self._report, plan.heartbeat_s, self._told, lambda: False
         )

@@ -10,23 +10,43 @@ from collections.abc import Callable
 from dataclasses import fields, replace
 from typing import TypeVar
 
-from tidegate.core.reports import WAIT_BOUNDS_S, ClassFigures, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import (
+    WAIT_BOUNDS_S,
+    ClassFigures,
+    DependencyFigures,
+    WorkerReport,
+    WorkerState,
+    WorkFigures,
+)
+from tidegate.worker.dependencies import DependencyLog
 
 __all__ = ["Telemetry", "figures_since"]
 
 Figures = TypeVar("Figures", WorkFigures, ClassFigures)
+Numbers = TypeVar("Numbers", WorkFigures, ClassFigures, DependencyFigures)
 
 _NO_WAITS = (0,) * (len(WAIT_BOUNDS_S) + 1)
 
 
 class Telemetry:
-    """Running totals of one worker. `wall` is the time of day, which is what reports are stamped with."""
+    """Running totals of one worker. `wall` is the time of day, which is what reports are stamped with.
 
-    def __init__(self, worker_id: str, slots: int, heartbeat_s: float, wall: Callable[[], float]) -> None:
+    `calls` is what handlers count their dependencies' calls in; they do so from threads of their own.
+    """
+
+    def __init__(
+        self,
+        worker_id: str,
+        slots: int,
+        heartbeat_s: float,
+        wall: Callable[[], float],
+        calls: DependencyLog | None = None,
+    ) -> None:
         self._worker_id = worker_id
         self._slots = slots
         self._heartbeat_s = heartbeat_s
         self._wall = wall
+        self.calls = DependencyLog(wall) if calls is None else calls
         self._started_at_s = wall()
         self._first_receive_at_s: float | None = None
         self._total = WorkFigures(span_s=0.0)
@@ -77,7 +97,8 @@ class Telemetry:
     def report(self, state: WorkerState, reason: str, busy: int) -> WorkerReport:
         """The heartbeat as of now; its `recent` covers the time since the last one that was `delivered`."""
         now_s = self._wall()
-        total = replace(self._total, span_s=max(0.0, now_s - self._started_at_s))
+        span_s = max(0.0, now_s - self._started_at_s)
+        total = replace(self._total, span_s=span_s, dependencies=self.calls.totals())
         return WorkerReport(
             worker_id=self._worker_id,
             state=state,
@@ -99,18 +120,27 @@ class Telemetry:
 
 def figures_since(earlier: WorkFigures, later: WorkFigures) -> WorkFigures:
     """What happened between two totals of one worker."""
-    none = ClassFigures()
+    none, uncalled = ClassFigures(), DependencyFigures()
     classes = {name: _since(earlier.classes.get(name, none), now) for name, now in later.classes.items()}
-    return replace(_since(earlier, later), classes={name: news for name, news in classes.items() if news != none})
+    calls = {name: _more(earlier.dependencies.get(name, uncalled), now) for name, now in later.dependencies.items()}
+    return replace(
+        _since(earlier, later),
+        classes={name: news for name, news in classes.items() if news != none},
+        dependencies={name: news for name, news in calls.items() if news != uncalled},
+    )
 
 
 def _since(earlier: Figures, later: Figures) -> Figures:
     """Each number less what it was before. Of waits that nothing was added to, nothing is left."""
     before = earlier.waits or (0,) * len(later.waits)
     waits = tuple(after - seen for after, seen in zip(later.waits, before, strict=True))
+    return replace(_more(earlier, later), waits=waits if any(waits) else ())
+
+
+def _more(earlier: Numbers, later: Numbers) -> Numbers:
     sums = {
         field.name: getattr(later, field.name) - getattr(earlier, field.name)
         for field in fields(later)
         if isinstance(getattr(later, field.name), int | float)
     }
-    return replace(later, **sums, waits=waits if any(waits) else ())
+    return replace(later, **sums)
