@@ -10,8 +10,8 @@ import tidegate
 
 def test_the_public_names_are_these() -> None:
     assert sorted(tidegate.__all__) == [
-        "AsyncPool", "Decision", "Message", "Observation", "Pool", "PoolState", "Saturated", "TidegateError", "Worker",
-        "auto", "decide", "max_workers_for",
+        "AsyncPool", "Decision", "Message", "Observation", "Pool", "PoolState", "Reject", "Retry", "Saturated",
+        "TidegateError", "Worker", "auto", "decide", "max_workers_for",
     ]  # fmt: skip
 
 

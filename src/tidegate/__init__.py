@@ -3,6 +3,7 @@
 Public names, imported when first used, so that a worker process loads no controller and the other way round:
 
     Worker, Message           the worker SDK
+    Retry, Reject             what a handler raises or returns when a message is not done
     auto                      slots that follow the work: `Worker(slots=auto(…))`, `AsyncPool(work, auto(…))`
     AsyncPool, Saturated,     a pool of asyncio work that finds its own size, with or without SQS
     max_workers_for
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from tidegate.errors import Saturated, TidegateError
     from tidegate.worker.auto_slots import auto
     from tidegate.worker.message import Message
+    from tidegate.worker.outcomes import Reject, Retry
     from tidegate.worker.pool import AsyncPool
 
 __all__ = [
@@ -33,6 +35,8 @@ __all__ = [
     "Observation",
     "Pool",
     "PoolState",
+    "Reject",
+    "Retry",
     "Saturated",
     "TidegateError",
     "Worker",
@@ -49,6 +53,8 @@ _HOMES = {
     "Pool": "tidegate.core.model",
     "PoolState": "tidegate.core.model",
     "Saturated": "tidegate.errors",
+    "Reject": "tidegate.worker.outcomes",
+    "Retry": "tidegate.worker.outcomes",
     "TidegateError": "tidegate.errors",
     "Worker": "tidegate.entrypoints.worker",
     "auto": "tidegate.worker.auto_slots",

@@ -263,4 +263,12 @@ class WorkQueue(Protocol):
 
     async def change_visibility(self, changes: Sequence[VisibilityChange]) -> list[EntryFailure]: ...
 
+    async def dead_letter(self, received: Received, reason: str) -> None:
+        """Puts a copy of a message in hand into the dead-letter queue, its attributes kept and the reason added.
+
+        The message itself is left as it is: whoever calls this deletes it then. Raises Gone when there is no
+        dead-letter queue to put it into.
+        """
+        ...
+
     async def close(self) -> None: ...

@@ -144,7 +144,7 @@ class Client:
 
 def queue_on(client: object) -> SqsWorkQueue:
     anything: Any = client
-    return SqsWorkQueue("orders", queue_address(URL), anything, anything, AsyncExitStack())
+    return SqsWorkQueue("orders", queue_address(URL), anything, anything, AsyncExitStack(), None)
 
 
 async def test_a_call_that_fails_among_others_fails_its_own_entries_only() -> None:

@@ -4,6 +4,7 @@ The real one talks to the sandbox's SQS endpoint, whose clock, like the fake's, 
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -13,6 +14,7 @@ import pytest
 
 from tests.aws.moto_cloud import use_test_account
 from tidegate.aws.work_queue import SqsWorkQueue
+from tidegate.errors import Gone
 from tidegate.ports import EntryFailure, Received, VisibilityChange, WorkQueue
 from tidegate.sandbox.sqs import SqsServer
 from tidegate.testing import FakeWorkQueue
@@ -225,3 +227,55 @@ async def test_an_empty_batch_asks_for_nothing(subject: Subject) -> None:
     nothing: list[EntryFailure] = []
     assert await subject.queue.delete([]) == nothing
     assert await subject.queue.change_visibility([]) == nothing
+
+
+@pytest.mark.integration
+async def test_a_dead_letter_is_a_copy_with_the_reason_and_the_message_itself_stays_in_hand(
+    server: SqsServer, server_clock: MovedClock
+) -> None:
+    client: Any = boto3.client("sqs")
+    dead_url = client.create_queue(QueueName="orders-dead")["QueueUrl"]
+    dead_arn = client.get_queue_attributes(QueueUrl=dead_url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    policy = json.dumps({"deadLetterTargetArn": dead_arn, "maxReceiveCount": "5"})
+    url = client.create_queue(QueueName="orders", Attributes={"RedrivePolicy": policy})["QueueUrl"]
+    mark = {"tenant": {"DataType": "String", "StringValue": "acme"}}
+    client.send_message(QueueUrl=url, MessageBody="hello", MessageAttributes=mark)
+    queue = await SqsWorkQueue.connect("orders")
+    (received,) = await queue.receive(1, 0, VISIBILITY_S)
+    await queue.dead_letter(received, "no such customer\x00")
+    assert await queue.receive(1, 0, VISIBILITY_S) == []
+    await queue.close()
+    (dead,) = client.receive_message(QueueUrl=dead_url, MessageAttributeNames=["All"])["Messages"]
+    assert dead["Body"] == "hello"
+    assert dead["MessageAttributes"]["tenant"]["StringValue"] == "acme"
+    assert dead["MessageAttributes"]["tidegate.reason"]["StringValue"] == "no such customer?"
+
+
+@pytest.mark.integration
+async def test_a_queue_without_a_dead_letter_queue_says_so_and_how_to_mend_it(server: SqsServer) -> None:
+    client: Any = boto3.client("sqs")
+    client.send_message(QueueUrl=client.create_queue(QueueName="orders")["QueueUrl"], MessageBody="hello")
+    queue = await SqsWorkQueue.connect("orders")
+    (received,) = await queue.receive(1, 0, VISIBILITY_S)
+    with pytest.raises(Gone, match="has no dead-letter queue; give the queue a redrive policy, or the worker dead_l"):
+        await queue.dead_letter(received, "why")
+    await queue.close()
+
+
+@pytest.mark.integration
+async def test_a_message_with_ten_attributes_is_dead_lettered_with_those_and_without_the_reason(
+    server: SqsServer,
+) -> None:
+    client: Any = boto3.client("sqs")
+    dead_url = client.create_queue(QueueName="orders-dead.fifo", Attributes={"FifoQueue": "true"})["QueueUrl"]
+    url = client.create_queue(QueueName="orders")["QueueUrl"]
+    ten = {f"a{n}": {"DataType": "String", "StringValue": "x"} for n in range(10)}
+    client.send_message(QueueUrl=url, MessageBody="hello", MessageAttributes=ten)
+    queue = await SqsWorkQueue.connect("orders", dead_letter_queue="orders-dead.fifo")
+    (received,) = await queue.receive(1, 0, VISIBILITY_S)
+    for _ in range(2):  # the second is the same message to a FIFO queue
+        await queue.dead_letter(received, "why")
+    await queue.close()
+    answer = client.receive_message(QueueUrl=dead_url, MaxNumberOfMessages=10, MessageAttributeNames=["All"])
+    (dead,) = answer["Messages"]
+    assert set(dead["MessageAttributes"]) == set(ten)

@@ -1,6 +1,7 @@
 """Every call that the adapters make, as botocore sends it: operation, parameters, and what its error would name."""
 
 import asyncio
+import json
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -16,11 +17,23 @@ from moto.server import ThreadedMotoServer
 
 from tests.aws.moto_cloud import REGION, make_group, make_service, moto_clients, use_test_account
 from tests.contract.fleet import report
-from tidegate.aws import aio, asg, cloudwatch, dynamodb, ecs, errors, heartbeats, metric_data, sqs, work_queue
+from tidegate.aws import (
+    aio,
+    asg,
+    cloudwatch,
+    dead_letters,
+    dynamodb,
+    ecs,
+    errors,
+    heartbeats,
+    metric_data,
+    sqs,
+    work_queue,
+)
 from tidegate.aws.clients import AwsClients
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
-from tidegate.ports import Datum, Metric, VisibilityChange
+from tidegate.ports import Datum, Metric, Received, VisibilityChange
 from tidegate.sandbox.sqs import SqsServer
 
 POOL = "mail"
@@ -35,7 +48,7 @@ CONTROLLER = {
     dynamodb: "dynamodb",
 }
 """The modules that the controller's role answers for, each with the service that it calls."""
-WORKER = {work_queue: "sqs", heartbeats: "dynamodb"}
+WORKER = {work_queue: "sqs", dead_letters: "sqs", heartbeats: "dynamodb"}
 
 Exercises = dict[type, dict[str, Callable[[], object]]]
 
@@ -125,6 +138,9 @@ def controller_exercises(clients: AwsClients) -> Exercises:
     }
 
 
+RECEIVED = Received("m1", "no handle", "hello", {})
+
+
 def worker_exercises() -> Exercises:
     """As `controller_exercises`, for the worker's two; SQS and DynamoDB are where the environment says."""
 
@@ -154,8 +170,10 @@ def worker_exercises() -> Exercises:
             "receive": queue(lambda q: q.receive(1, 0, 30)),
             "delete": queue(lambda q: q.delete(["no handle"])),
             "change_visibility": queue(lambda q: q.change_visibility([VisibilityChange("no handle", 5)])),
+            "dead_letter": queue(lambda q: q.dead_letter(RECEIVED, "why")),
             "close": queue(nothing),
         },
+        dead_letters.DeadLetters: {"put": queue(lambda q: q.dead_letter(RECEIVED, "why"))},
         heartbeats.DynamoHeartbeats: {
             "connect": table(nothing),
             "put": table(lambda sink: sink.put(POOL, report("i-1"), 1000.0)),
@@ -163,6 +181,14 @@ def worker_exercises() -> Exercises:
             "close": table(nothing),
         },
     }
+
+
+def make_queue_with_dead_letters(name: str) -> None:
+    client = boto3.client("sqs")
+    dead_url = client.create_queue(QueueName=f"{name}-dead")["QueueUrl"]
+    dead_arn = client.get_queue_attributes(QueueUrl=dead_url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    policy = json.dumps({"deadLetterTargetArn": dead_arn, "maxReceiveCount": "5"})
+    client.create_queue(QueueName=name, Attributes={"RedrivePolicy": policy})
 
 
 def _run(exercises: Exercises) -> None:
@@ -192,7 +218,7 @@ def worker_calls() -> tuple[Recorder, Exercises]:
         use_test_account(patch)
         patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
         patch.setenv("AWS_ENDPOINT_URL_SQS", queues.url)
-        boto3.client("sqs").create_queue(QueueName="mail")
+        make_queue_with_dead_letters("mail")
         dynamodb.create_table(AwsClients(REGION).dynamodb(), TABLE)
         _label_calls(patch, WORKER)
         session = AioSession()

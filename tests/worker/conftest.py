@@ -88,7 +88,7 @@ async def working(
     queue = queue or FakeWorkQueue()
     sink = sink or RecordedHeartbeats()
     runner = runner or LoopRunner(handler, loop)
-    service = WorkerService(plan, queue, sink, runner, clock=clock or loop.time, wall=loop.time, random=random)
+    service = WorkerService(plan, [queue], sink, runner, clock=clock or loop.time, wall=loop.time, random=random)
     serving = asyncio.create_task(service.serve())
     bench = Bench(queue, sink, service, serving)
     try:

@@ -9,7 +9,7 @@ import pytest
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.handlers import AsyncHandler
-from tidegate.worker.message import Message
+from tidegate.worker.message import Batch, Message
 from tidegate.worker.run_handler import LoopRunner, Run
 
 pytestmark = pytest.mark.looptime
@@ -22,7 +22,7 @@ class RunsOut(LoopRunner):
         super().__init__(handler, asyncio.get_running_loop())
         self._left = starts
 
-    def start(self, message: Message) -> Run:
+    def start(self, message: Message | Batch) -> Run:
         if self._left == 0:
             raise RuntimeError("can't start new thread")
         self._left -= 1

@@ -10,6 +10,7 @@ from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled, Unreachable
 from tidegate.ports import Received
 from tidegate.testing import FakeWorkQueue
+from tidegate.worker.lane import QueuePlan
 from tidegate.worker.message import Message
 
 pytestmark = pytest.mark.looptime
@@ -65,7 +66,7 @@ async def test_a_worker_without_a_free_slot_does_not_poll() -> None:
 
 
 async def test_on_a_fifo_queue_a_poll_asks_for_one_message_so_that_no_group_runs_side_by_side(work: Work) -> None:
-    async with working(work, plan=replace(PLAN, slots=4, fifo=True)) as bench:
+    async with working(work, plan=replace(PLAN, slots=4, queues=(QueuePlan("orders.fifo", fifo=True),))) as bench:
         await until(lambda: bench.queue.calls)
         assert bench.queue.calls[0].limit == 1
 

@@ -14,6 +14,7 @@ __all__ = ["QUICK_CONFIG", "open_client", "poll_config", "session"]
 _POLL_SLACK_S: Final = 10
 """An answer to a long poll may come this much after its wait; less would cut off polls that SQS has filled already."""
 
+_POLLS_AT_ONCE: Final = 10
 
 _CONNECT_S: Final = 2.0
 
@@ -23,7 +24,7 @@ QUICK_CONFIG: Final = AioConfig(**call_settings(_CONNECT_S, read_s=3.0, attempts
 
 def poll_config(wait_s: int) -> AioConfig:
     """Long polls: the read timeout exceeds the wait, and a failed poll is not repeated behind the consumer's back."""
-    return AioConfig(**call_settings(_CONNECT_S, float(wait_s + _POLL_SLACK_S), attempts=1, connections=2))
+    return AioConfig(**call_settings(_CONNECT_S, float(wait_s + _POLL_SLACK_S), attempts=1, connections=_POLLS_AT_ONCE))
 
 
 def session() -> AioSession:

@@ -10,6 +10,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final, Self, TypeVar
 
 from tidegate.aws.aio import QUICK_CONFIG, open_client, poll_config, session
+from tidegate.aws.dead_letters import DeadLetters
 from tidegate.aws.errors import calling
 from tidegate.aws.queues import queue_address, url_request
 from tidegate.core.queues import QueueAddress
@@ -46,14 +47,20 @@ class SqsWorkQueue:
     """Implements `ports.WorkQueue`; made by `connect`.
 
     IAM: sqs:ReceiveMessage, sqs:DeleteMessage, sqs:ChangeMessageVisibility, sqs:GetQueueAttributes (for
-    `visibility_timeout_s`), sqs:GetQueueUrl (unless the queue is given by URL).
+    `visibility_timeout_s`), sqs:GetQueueUrl (unless the queue is given by URL); for `dead_letter` see `DeadLetters`.
 
     A queue given by name or ARN is looked up once, by whichever call comes first. Each method raises Gone when the
     queue does not exist, Denied, Throttled, Unreachable, Invalid.
     """
 
     def __init__(
-        self, queue: str, address: QueueAddress, polls: "SQSClient", rest: "SQSClient", stack: AsyncExitStack
+        self,
+        queue: str,
+        address: QueueAddress,
+        polls: "SQSClient",
+        rest: "SQSClient",
+        stack: AsyncExitStack,
+        dead_letter_queue: str | None,
     ) -> None:
         self._queue = queue
         self._address = address
@@ -61,12 +68,16 @@ class SqsWorkQueue:
         self._polls = polls
         self._rest = rest
         self._stack = stack
+        self._dead_letters = DeadLetters(rest, queue, self._url, dead_letter_queue)
 
     @classmethod
-    async def connect(cls, queue: str, *, region: str | None = None, poll_wait_s: int = 20) -> Self:
+    async def connect(
+        cls, queue: str, *, region: str | None = None, poll_wait_s: int = 20, dead_letter_queue: str | None = None
+    ) -> Self:
         """`queue` is a URL, an ARN or a name; the Region that it names wins over `region`.
 
-        `poll_wait_s` is the longest wait that will be asked for. Asks nothing of AWS yet. Raises Invalid when there is
+        `poll_wait_s` is the longest wait that will be asked for; `dead_letter_queue` stands in for the one of the
+        queue's redrive policy. Asks nothing of AWS yet. Raises Invalid when there is
         no Region or the endpoint is no URL.
         """
         address = queue_address(queue)
@@ -75,7 +86,7 @@ class SqsWorkQueue:
             where = address.region or region
             polls = await open_client(stack, aws, "sqs", where, poll_config(poll_wait_s))
             rest = await open_client(stack, aws, "sqs", where, QUICK_CONFIG)
-            return cls(queue, address, polls, rest, stack.pop_all())
+            return cls(queue, address, polls, rest, stack.pop_all(), dead_letter_queue)
 
     async def visibility_timeout_s(self) -> int:
         """The queue's own default."""
@@ -129,6 +140,10 @@ class SqsWorkQueue:
                 return _verdicts(await self._rest.change_message_visibility_batch(QueueUrl=url, Entries=batch))
 
         return await _in_tens(changes, call)
+
+    async def dead_letter(self, received: Received, reason: str) -> None:
+        """A copy of the message into the dead-letter queue. Raises Gone when there is none."""
+        await self._dead_letters.put(received, reason)
 
     async def close(self) -> None:
         """Closes both connection pools."""

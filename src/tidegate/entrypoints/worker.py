@@ -28,6 +28,7 @@ from tidegate.entrypoints.handlers import load_handler
 from tidegate.ports import HeartbeatSink
 from tidegate.stores.file import FileStore
 from tidegate.worker.handlers import AsyncHandler, Handler, check_handler, is_async
+from tidegate.worker.lane import QueuePlan
 from tidegate.worker.run_handler import HandlerRunner, LoopRunner, LoopThread, ThreadRunner
 from tidegate.worker.service import Plan, WorkerService
 from tidegate.worker.settings import WorkerOptions, WorkerSettings, command_line_settings, worker_settings
@@ -139,7 +140,7 @@ class Worker:
             stack.push_async_callback(queue.close)
             sink = await _sink(self.settings)
             stack.push_async_callback(sink.close)
-            service = WorkerService(plan, queue, sink, runner, clock=_steady, wall=time.time, random=random.random)
+            service = WorkerService(plan, [queue], sink, runner, clock=_steady, wall=time.time, random=random.random)
             self._listen(lambda reason: loop.call_soon_threadsafe(service.stop, reason))
             stack.callback(self._listen, None)
             await service.serve()
@@ -224,5 +225,5 @@ def _plan(settings: WorkerSettings) -> Plan:
         heartbeat_s=settings.heartbeat,
         retry_base_s=settings.retry_base,
         retry_cap_s=settings.retry_cap,
-        fifo=name.endswith(".fifo"),
+        queues=(QueuePlan(name, fifo=name.endswith(".fifo")),),
     )

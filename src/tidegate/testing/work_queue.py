@@ -20,7 +20,7 @@ _FINEST_S = 0.001
 
 @dataclass(frozen=True, slots=True)
 class QueueCall:
-    """One call as it arrived: "receive", "delete" or "change", the receipt handles, and the timeouts asked for."""
+    """One call as it arrived: its kind ("receive", "delete", "change", "dead_letter"), handles, timeouts asked for."""
 
     operation: str
     at_s: float
@@ -58,6 +58,8 @@ class FakeWorkQueue:
     calls: list[QueueCall] = field(default_factory=list)
     deleted: list[str] = field(default_factory=list)
     """The ids of messages that were deleted, in order."""
+    dead_letters: list[tuple[str, str]] = field(default_factory=list)
+    """Id and reason of each message that was put into the dead-letter queue, in order."""
     closed: bool = False
 
     def __post_init__(self) -> None:
@@ -76,7 +78,7 @@ class FakeWorkQueue:
         return message_id
 
     def fail(self, operation: str, *errors: CloudError) -> None:
-        """The next calls of "receive", "delete", "change" or "attributes" raise these, one each."""
+        """The next calls of "receive", "delete", "change", "dead_letter" or "attributes" raise these, one each."""
         self._errors[operation].extend(errors)
 
     def fail_entry(self, operation: str, *failures: EntryFailure) -> None:
@@ -131,6 +133,13 @@ class FakeWorkQueue:
         failures = await self._each("change", changes, self._change)
         self._changed.set()
         return failures
+
+    async def dead_letter(self, received: Received, reason: str) -> None:
+        self.calls.append(QueueCall("dead_letter", self._now(), (received.receipt_handle,)))
+        if self.latency_s:
+            await asyncio.sleep(self.latency_s)
+        self._raise_planned("dead_letter")
+        self.dead_letters.append((received.message_id, reason))
 
     async def close(self) -> None:
         self.closed = True

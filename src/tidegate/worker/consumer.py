@@ -1,132 +1,169 @@
-"""Keeps the slots full: a slot is reserved, then a poll asks for as many messages as slots are reserved."""
+"""Keeps the slots full: slots are reserved, then a poll asks for as many messages as they can take.
+
+One poll at a time while a queue is idle, more while polls come back full. With several queues the rota says whose turn
+it is. A queue that was empty while others have messages is asked for one message, for a second only, and then rests for
+a moment: its poll holds a slot that the others could use.
+"""
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tidegate.errors import CloudError, Denied, Gone, Invalid
-from tidegate.ports import Received, WorkQueue
-from tidegate.worker.backoff import Random, full_jitter_s
+from tidegate.errors import CloudError
+from tidegate.ports import Received
 from tidegate.worker.jobs import Jobs
-from tidegate.worker.poll_watch import PollWatch
+from tidegate.worker.lane import Lane
+from tidegate.worker.poller import Poller
+from tidegate.worker.rota import SHORT_POLL_S, Rota, Turn
 from tidegate.worker.slots import Slots
 from tidegate.worker.waiting import happens_within
 
 __all__ = ["Consumer"]
 
-_RETRY_BASE_S: Final = 0.5
-_RETRY_CAP_S: Final = 20.0
+_POLL: Final = 10
+_MOST_POLLS: Final = 10
 _EARLY_EMPTY_PAUSE_S: Final = 1.0
-_REFUSALS: Final = (Denied, Gone, Invalid)
 
 logger = logging.getLogger(__name__)
 
 
 class Consumer:
-    """One poll at a time, for ever, until `stopping` is set. `on_poll` is called before each receive call.
+    """Polls for ever, until the slots are closed. `on_poll` is called before each receive call.
 
-    A queue that nobody has reached yet may be unreachable for `patience_s`; infinite: it has been reached.
+    `batch` is how many messages one slot takes: those of one call of a batch handler.
     """
 
     def __init__(
         self,
-        queue: WorkQueue,
+        pollers: Sequence[Poller],
         slots: Slots,
         jobs: Jobs,
-        stopping: asyncio.Event,
         on_poll: Callable[[], None],
         *,
         poll_wait_s: int,
         batch: int,
-        patience_s: float,
         clock: Callable[[], float],
-        random: Random,
     ) -> None:
-        self._queue = queue
         self._slots = slots
         self._jobs = jobs
-        self._stopping = stopping
         self._on_poll = on_poll
         self._poll_wait_s = poll_wait_s
         self._batch = batch
         self._clock = clock
-        self._random = random
-        self._hopeless_from_s = clock() + patience_s
-        self._answered = False
-        self._failures = 0
+        self._pollers = {_turn(poller.lane, slots.total): poller for poller in pollers}
+        self._rota = Rota(list(self._pollers))
+        self._polls: set[asyncio.Task[None]] = set()
+        self._error: BaseException | None = None
 
     async def run(self) -> None:
-        """Ends when the worker is told to leave and the poll then outstanding is back; what it brought is returned.
+        """Ends when the slots are closed and the polls then outstanding are back; what they brought is returned.
 
-        Raises Denied, Gone or Invalid when the first poll is refused, and whatever lasts longer than `patience_s`: the
-        worker can't work at all. Once a poll has been answered no answer ends the polling: credentials are rotated,
-        queues made again, networks mended. Also raises what kept a handler from being started.
+        Raises Denied, Gone or Invalid when the first poll of a queue is refused, and whatever lasts longer than its
+        patience: the worker can't work at all. Once a queue has answered no answer ends the polling: credentials are
+        rotated, queues made again, networks mended. Also raises what kept a handler from being started.
         """
-        while reserved := await self._slots.reserve(self._batch):
-            received, handed_out_s = await self._poll(reserved)
-            if self._jobs.too_late(handed_out_s):
-                _say_too_late(received)
-                received = []
-            if self._stopping.is_set():
-                self._jobs.turn_away(received, handed_out_s)
+        try:
+            while not self._slots.closed and self._error is None:
+                self._slots.changed.clear()
+                self._ask()
+                await self._news()
+            while self._polls:
+                await asyncio.wait(self._polls)
+        finally:
+            await self._drop_polls()
+        if self._error is not None:
+            raise self._error
+
+    def _ask(self) -> None:
+        """Sends all the polls that may be sent now."""
+        while (turn := self._rota.next(self._clock())) is not None:
+            reserved = self._slots.reserve(self._most(turn), self._least())
+            if not reserved:
                 return
-            self._start(received, reserved, handed_out_s)
+            self._rota.asked(turn)
+            poll = asyncio.create_task(self._poll(turn, reserved), name="tidegate-consumer-poll")
+            self._polls.add(poll)
+            poll.add_done_callback(self._polled)
 
-    def _start(self, received: Sequence[Received], reserved: int, handed_out_s: float) -> None:
-        """Each to its handler. From the first that can't be started on they go back, and the error ends the worker."""
-        started = 0
-        try:
-            for message in received:
-                self._jobs.start(message, handed_out_s)
-                started += 1
-        finally:
-            self._jobs.turn_away(received[started:], handed_out_s)
-            self._slots.give_back(reserved - started)
+    async def _news(self) -> None:
+        """Waits until there may be something to ask for: a free slot, an answer, the end of a queue's rest."""
+        rest_s = self._rota.rest_s(self._clock())
+        if rest_s == math.inf:
+            await self._slots.changed.wait()
+        else:
+            await happens_within(self._slots.changed, rest_s)
 
-    async def _poll(self, limit: int) -> tuple[list[Received], float]:
-        """What came, and the earliest time at which SQS can have handed it out."""
-        self._on_poll()
+    def _most(self, turn: Turn) -> int:
+        """Slots to reserve for a poll of this queue."""
+        if self._pollers[turn].lane.plan.fifo or (not turn.hot and len(self._rota.turns) > 1):
+            return 1
+        return math.ceil(_POLL / self._batch)
+
+    def _least(self) -> int:
+        """Where messages are prefetched, several at once: a poll for each single one would cost ten times as much."""
+        return max(1, min(_POLL, self._slots.room // 2))
+
+    def _wait_s(self, turn: Turn) -> int:
+        scarce = self._slots.free < 1 and any(not other.polls for other in self._rota.turns)
+        return min(SHORT_POLL_S, self._poll_wait_s) if self._rota.others_hot(turn) or scarce else self._poll_wait_s
+
+    async def _poll(self, turn: Turn, reserved: int) -> None:
+        poller, wait_s = self._pollers[turn], self._wait_s(turn)
+        asked = 1 if poller.lane.plan.fifo else min(_POLL, reserved * self._batch)
         sent_at_s = self._clock()
-        watch = PollWatch(sent_at_s, self._poll_wait_s, self._jobs.look_s)
+        self._on_poll()
         try:
-            received = await self._watched(watch, limit)
+            received, handed_out_s = await poller.ask(asked, wait_s)
         except CloudError as error:
-            if self._is_hopeless(error):
-                raise
-            await self._back_off(error)
-            return [], sent_at_s
-        self._answered = True
-        self._failures = 0
-        if not received and self._clock() - sent_at_s < self._poll_wait_s / 2:
-            # SQS waits before it says "none". Whatever doesn't must not be asked hundreds of times a second.
-            await happens_within(self._stopping, _EARLY_EMPTY_PAUSE_S)
-        return received, watch.handed_out_s()
-
-    async def _watched(self, watch: PollWatch, limit: int) -> list[Received]:
-        asking = asyncio.create_task(
-            self._queue.receive(limit, self._poll_wait_s, self._jobs.lease_s), name="tidegate-poll"
-        )
-        try:
-            while not (await asyncio.wait({asking}, timeout=self._jobs.look_s))[0]:
-                watch.not_back(self._clock())
+            self._failed(turn, error)
+        else:
+            self._rota.answered(turn, asked, len(received), self._clock())
+            if not received and self._clock() - sent_at_s < wait_s / 2:
+                # SQS waits before it says "none". Whatever doesn't must not be asked hundreds of times a second.
+                turn.rests_until_s = self._clock() + _EARLY_EMPTY_PAUSE_S
+            self._hand_over(poller.lane, received, handed_out_s)
         finally:
-            asking.cancel()
-            await asyncio.wait({asking})
-        return asking.result()
+            self._slots.give_back(reserved)
 
-    def _is_hopeless(self, error: CloudError) -> bool:
-        if self._answered or self._stopping.is_set():
-            return False
-        return isinstance(error, _REFUSALS) or self._clock() >= self._hopeless_from_s
+    def _failed(self, turn: Turn, error: CloudError) -> None:
+        poller = self._pollers[turn]
+        if poller.is_hopeless(error) and not self._slots.closed:
+            self._error = error
+        else:
+            self._rota.failed(turn, self._clock() + poller.failed(error))
 
-    async def _back_off(self, error: CloudError) -> None:
-        self._failures += 1
-        delay_s = full_jitter_s(self._failures, _RETRY_BASE_S, _RETRY_CAP_S, self._random)
-        needs_somebody = isinstance(error, _REFUSALS)
-        level = logging.ERROR if needs_somebody else logging.WARNING
-        logger.log(level, "poll %d in a row failed, next in %.1f s: %s", self._failures, delay_s, error)
-        await happens_within(self._stopping, delay_s)
+    def _hand_over(self, lane: Lane, received: Sequence[Received], handed_out_s: float) -> None:
+        if lane.too_late(handed_out_s):
+            _say_too_late(received)
+        elif self._slots.closed:
+            self._jobs.turn_away(lane, received, handed_out_s)
+        else:
+            try:
+                self._jobs.arrive(lane, received, handed_out_s)
+            except Exception as error:  # noqa: BLE001  raised by `run`, once no further poll is sent
+                self._error = error
+
+    def _polled(self, poll: asyncio.Task[None]) -> None:
+        """A poll that died of something that nobody thought of ends the polling too."""
+        self._polls.discard(poll)
+        self._slots.changed.set()
+        if not poll.cancelled() and (fault := poll.exception()) is not None:
+            self._error = self._error or fault
+
+    async def _drop_polls(self) -> None:
+        """Only when the worker can't wait for them: what they would bring must not be taken any more."""
+        for poll in self._polls:
+            poll.cancel()
+        if self._polls:
+            await asyncio.wait(self._polls)
+
+
+def _turn(lane: Lane, slots: int) -> Turn:
+    """With polls enough to fill the slots in one round, and one more for what frees up meanwhile."""
+    polls = slots if lane.plan.fifo else 1 + math.ceil(slots / _POLL)
+    return Turn(lane.plan.weight, cap=min(_MOST_POLLS, polls))
 
 
 def _say_too_late(received: Sequence[Received]) -> None:

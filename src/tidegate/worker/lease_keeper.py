@@ -50,6 +50,11 @@ class LeaseKeeper:
             self._quiet.clear()
             self._wake.set()
 
+    def want(self, key: int, for_s: float) -> None:
+        """Its handler asks that the lease of this message last at least so long from now."""
+        self._book.want(key, for_s, self._clock())
+        self._wake.set()
+
     def look(self) -> None:
         """Something is due now, not at the next look."""
         self._wake.set()

@@ -7,12 +7,14 @@ the book believes ends no later than what SQS believes. From the moment that a d
 back, its lease is never extended again: a late extension would hide the message or overwrite its backoff.
 """
 
+import itertools
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import Enum, auto
 from typing import Final
 
-__all__ = ["LONGEST_LEASE_S", "Change", "Lease", "LeaseBook", "Phase"]
+__all__ = ["LONGEST_LEASE_S", "Change", "Lease", "LeaseBook", "LeaseLimits", "Phase"]
 
 LONGEST_LEASE_S: Final = 43_200
 """SQS ends every lease 12 hours after the receive; a change beyond that is refused, not clamped.
@@ -36,6 +38,15 @@ class Phase(Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class LeaseLimits:
+    """How far leases are kept: None leaves it to SQS's 12 hours, and to the handler."""
+
+    max_extensions: int | None = None
+    progress_timeout_s: float | None = None
+    """A lease whose handler has said nothing (`Message.progress`) for longer than this is not extended any more."""
+
+
+@dataclass(frozen=True, slots=True)
 class Lease:
     """One message's lease, as far as SQS has confirmed it."""
 
@@ -48,6 +59,11 @@ class Lease:
     """A delete without an answer may have deleted the message; then SQS says "over", and nothing has been lost."""
     visible_after_s: int = 0
     """For a lease that is being returned: how long the message stays hidden from the call on."""
+    extensions: int = 0
+    wanted_until_s: float = -math.inf
+    """Its handler asked that it last until then."""
+    heard_at_s: float = math.inf
+    """When its handler last said that it goes on; endless before it has started, as nothing is expected then."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,15 +76,20 @@ class Change:
     returns: bool
 
 
+_NO_LIMITS: Final = LeaseLimits()
+
+
 class LeaseBook:
     """All leases of one worker. Keys are the book's own: a redelivered copy of a message is another lease."""
 
-    def __init__(self, visibility_s: int) -> None:
+    def __init__(self, visibility_s: int, limits: LeaseLimits = _NO_LIMITS, keys: Iterator[int] | None = None) -> None:
+        """`keys` gives each lease its key: books of one worker share one, so that no two leases have the same."""
         if not 1 <= visibility_s <= LONGEST_LEASE_S:
             raise ValueError(f"a lease lasts 1 to {LONGEST_LEASE_S} s, not {visibility_s}")
         self.visibility_s = visibility_s
+        self._limits = limits
         self._leases: dict[int, Lease] = {}
-        self._keys = 0
+        self._keys = itertools.count(1) if keys is None else keys
 
     def __len__(self) -> int:
         return len(self._leases)
@@ -82,6 +103,13 @@ class LeaseBook:
     def call_s(self) -> float:
         """How long a call about a lease may take: one that hangs must leave time for another try within the lease."""
         return min(_LONGEST_CALL_S, max(_SHORTEST_CALL_S, self.visibility_s / 4))
+
+    @property
+    def longest_s(self) -> float:
+        """How long a lease can be kept at all: SQS's end, or as many extensions as there may be, each at half time."""
+        most = self._limits.max_extensions
+        ours_s = math.inf if most is None else self.visibility_s * (1 + most / 2)
+        return min(float(LONGEST_LEASE_S - _RECEIVE_SLACK_S), ours_s)
 
     def get(self, key: int) -> Lease | None:
         """The lease, or None once it has ended (deleted, returned, lost)."""
@@ -98,9 +126,20 @@ class LeaseBook:
 
     def take(self, receipt_handle: str, handed_out_s: float) -> int:
         """A message was received: its lease runs since SQS handed it out, whether or not a handler has it yet."""
-        self._keys += 1
-        self._leases[self._keys] = Lease(self._keys, receipt_handle, handed_out_s, handed_out_s + self.visibility_s)
-        return self._keys
+        key = next(self._keys)
+        self._leases[key] = Lease(key, receipt_handle, handed_out_s, handed_out_s + self.visibility_s)
+        return key
+
+    def heard(self, key: int, now_s: float) -> None:
+        """Its handler starts, or says that it goes on."""
+        if self.holds(key) and self._limits.progress_timeout_s is not None:
+            self._leases[key] = replace(self._leases[key], heard_at_s=now_s)
+
+    def want(self, key: int, for_s: float, now_s: float) -> None:
+        """Its handler asks that the lease last at least so long from now; that much silence is announced, too."""
+        if self.holds(key):
+            lease = self._leases[key]
+            self._leases[key] = replace(lease, wanted_until_s=max(lease.wanted_until_s, now_s + for_s))
 
     def changes_due(self, now_s: float) -> list[Change]:
         """Every change that should be sent now: leases in the second half of their time, and messages given back."""
@@ -111,13 +150,24 @@ class LeaseBook:
         left_s = max(0, self._time_left_s(lease, now_s))
         if lease.phase is Phase.RETURNING:
             return Change(lease.key, lease.receipt_handle, min(lease.visible_after_s, left_s), returns=True)
-        if lease.phase is Phase.DELETING or lease.expires_at_s - now_s > self.visibility_s / 2:
+        if lease.phase is Phase.DELETING or not self._is_due(lease, now_s) or self._gives_up(lease, now_s):
             return None
-        timeout_s = min(self.visibility_s, left_s)
+        wanted_s = math.ceil(max(0.0, lease.wanted_until_s - now_s))
+        timeout_s = min(max(self.visibility_s, wanted_s), left_s)
         gain_s = now_s + timeout_s - lease.expires_at_s
         if timeout_s < 1 or gain_s < min(1.0, self.visibility_s / 4):
             return None
         return Change(lease.key, lease.receipt_handle, timeout_s, returns=False)
+
+    def _is_due(self, lease: Lease, now_s: float) -> bool:
+        return lease.expires_at_s - now_s <= self.visibility_s / 2 or lease.wanted_until_s > lease.expires_at_s
+
+    def _gives_up(self, lease: Lease, now_s: float) -> bool:
+        """True when the lease is to run out: extended often enough, or its handler has been silent for too long."""
+        most, silence_s = self._limits.max_extensions, self._limits.progress_timeout_s
+        if most is not None and lease.extensions >= most:
+            return True
+        return silence_s is not None and now_s > max(lease.heard_at_s + silence_s, lease.wanted_until_s)
 
     def _time_left_s(self, lease: Lease, now_s: float) -> int:
         return math.floor(lease.received_at_s + LONGEST_LEASE_S - _RECEIVE_SLACK_S - now_s)
@@ -130,7 +180,8 @@ class LeaseBook:
         if change.returns:
             del self._leases[change.key]
         else:
-            self._leases[change.key] = replace(lease, expires_at_s=sent_at_s + change.timeout_s)
+            until_s = sent_at_s + change.timeout_s
+            self._leases[change.key] = replace(lease, expires_at_s=until_s, extensions=lease.extensions + 1)
 
     def end(self, key: int) -> bool:
         """SQS says that the lease is no more. True when it was held, that is, when it has just been lost."""

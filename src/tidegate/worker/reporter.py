@@ -18,6 +18,8 @@ BEATS_TO_LIVE: Final = 3
 """A report counts for three beats: two may get lost before a worker that is alive is taken for dead."""
 
 _LAST_WORD_S: Final = 1.0
+_FINEST_S: Final = 0.001
+"""Less than that is no wait: no timer is finer."""
 
 _EAGER_S: Final = 2.0
 """How often a worker that has been told to take no work looks whether it may again: it is the fastest capacity that
@@ -72,7 +74,7 @@ class Reporter:
     async def _until_next_beat(self) -> None:
         loop = asyncio.get_running_loop()
         beats_at_s = loop.time() + self._beat_s
-        while (left_s := beats_at_s - loop.time()) > 0:
+        while (left_s := beats_at_s - loop.time()) >= _FINEST_S:
             look_s = min(_EAGER_S, left_s) if self._eager() else left_s
             if await happens_within(self._now, look_s):
                 return

@@ -8,11 +8,13 @@ import asyncio
 import contextlib
 import queue
 import threading
+from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from typing import Final, Protocol
+from typing import Any, Final, Protocol
 
-from tidegate.worker.handlers import AsyncHandler, SyncHandler, check_finished
-from tidegate.worker.message import Message
+from tidegate.worker.handlers import check_finished
+from tidegate.worker.message import Batch, Message
+from tidegate.worker.outcomes import outcome_in
 
 __all__ = ["HandlerRunner", "LoopRunner", "LoopThread", "Run", "ThreadRunner"]
 
@@ -34,7 +36,7 @@ class Run(Protocol):
 class HandlerRunner(Protocol):
     """Starts handlers. `close` does not wait for those that still run."""
 
-    def start(self, message: Message) -> Run:
+    def start(self, message: Message | Batch) -> Run:
         """Raises RuntimeError when there is nothing to run it on: no further thread, or a loop that is closed."""
         ...
 
@@ -44,7 +46,7 @@ class HandlerRunner(Protocol):
 class _Outcome:
     """Filled in by the handler's thread, awaited on the SDK's loop."""
 
-    def __init__(self, message: Message) -> None:
+    def __init__(self, message: Message | Batch) -> None:
         self._message = message
         self._future: Future[BaseException | None] = Future()
         self._future.set_running_or_notify_cancel()  # whoever stops waiting for it does not cancel it
@@ -66,14 +68,14 @@ class ThreadRunner:
     why this is no ThreadPoolExecutor, which the interpreter waits for at its end.
     """
 
-    def __init__(self, handler: SyncHandler, slots: int) -> None:
+    def __init__(self, handler: Callable[[Any], object], slots: int) -> None:
         self._handler = handler
         self._slots = slots
         self._threads: list[threading.Thread] = []
-        self._work: queue.SimpleQueue[tuple[Message, _Outcome] | None] = queue.SimpleQueue()
+        self._work: queue.SimpleQueue[tuple[Message | Batch, _Outcome] | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
 
-    def start(self, message: Message) -> Run:
+    def start(self, message: Message | Batch) -> Run:
         outcome = _Outcome(message)
         if not self._idle.acquire(blocking=False) and len(self._threads) < self._slots:
             name = f"tidegate-handler-{len(self._threads) + 1}"
@@ -94,22 +96,23 @@ class ThreadRunner:
             self._idle.release()
             outcome.ended(error)
 
-    def _call(self, message: Message) -> BaseException | None:
+    def _call(self, message: Message | Batch) -> BaseException | None:
         try:
-            check_finished(self._handler(message))
+            result = self._handler(message)
+            check_finished(result)
+            return outcome_in(result)
         except BaseException as error:  # noqa: BLE001  SystemExit in a handler fails its message, not the worker
             return error
-        return None
 
 
 class LoopRunner:
     """Async handlers, as tasks on `loop`, which may run in any thread."""
 
-    def __init__(self, handler: AsyncHandler, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, handler: Callable[[Any], Awaitable[object]], loop: asyncio.AbstractEventLoop) -> None:
         self._handler = handler
         self._loop = loop
 
-    def start(self, message: Message) -> Run:
+    def start(self, message: Message | Batch) -> Run:
         run = _TaskRun(self._handler, message, self._loop)
         self._loop.call_soon_threadsafe(run.begin)
         return run
@@ -121,7 +124,9 @@ class LoopRunner:
 class _TaskRun(_Outcome):
     """One task on the handlers' loop; `begin` and `_cancel` run there."""
 
-    def __init__(self, handler: AsyncHandler, message: Message, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(
+        self, handler: Callable[[Any], Awaitable[object]], message: Message | Batch, loop: asyncio.AbstractEventLoop
+    ) -> None:
         super().__init__(message)
         self._handler = handler
         self._loop = loop
@@ -133,10 +138,11 @@ class _TaskRun(_Outcome):
 
     async def _call(self) -> BaseException | None:
         try:
-            check_finished(await self._handler(self._message))
+            result = await self._handler(self._message)
+            check_finished(result)
+            return outcome_in(result)
         except BaseException as error:  # noqa: BLE001  SystemExit in a handler fails its message, not the loop
             return error
-        return None
 
     def _done(self, task: asyncio.Task[BaseException | None]) -> None:
         """A task that was cancelled before its first step never got to `_call`."""

@@ -1,10 +1,11 @@
 """One worker from start to stop, on one event loop: its tasks, and the order in which it leaves."""
 
 import asyncio
+import itertools
 import logging
 import math
-from collections.abc import Callable, Coroutine
-from dataclasses import dataclass
+from collections.abc import Callable, Coroutine, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from tidegate.core.directive import Directive
@@ -12,15 +13,17 @@ from tidegate.core.reports import WorkerReport, WorkerState
 from tidegate.ports import HeartbeatSink, WorkQueue
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
-from tidegate.worker.deletes import Deleter
 from tidegate.worker.dependencies import DependencyLog
-from tidegate.worker.jobs import Jobs, RetryDelay
-from tidegate.worker.lease_keeper import LeaseKeeper
-from tidegate.worker.leases import LeaseBook
+from tidegate.worker.jobs import Jobs
+from tidegate.worker.lane import Lane, QueuePlan, open_lane
+from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.lifecycle import Lifecycle
+from tidegate.worker.poller import Poller
 from tidegate.worker.reporter import Reporter
 from tidegate.worker.run_handler import HandlerRunner
+from tidegate.worker.settle import RetryDelay, Settler
 from tidegate.worker.slots import Slots
+from tidegate.worker.sorting import UNSORTED, Sorting
 from tidegate.worker.start_up import PATIENCE_S, lease_of
 from tidegate.worker.telemetry import Telemetry
 
@@ -45,21 +48,25 @@ class Plan:
     heartbeat_s: float
     retry_base_s: float
     retry_cap_s: float
-    fifo: bool = False
+    queues: tuple[QueuePlan, ...] = (QueuePlan("the queue"),)
+    leases: LeaseLimits = field(default_factory=LeaseLimits)
+    sorting: Sorting = UNSORTED
+    prefetch: int | None = None
+    """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""
 
 
 class WorkerService:
     """`serve` runs the worker until `stop`. Time, randomness and the outside world are arguments.
 
-    On a FIFO queue each poll asks for one message: SQS hands out no more of a group while one of its messages is
-    held, so that messages of a group are never handled side by side.
+    `queues` are the plan's, in its order. On a FIFO queue each poll asks for one message: SQS hands out no more of a
+    group while one of its messages is held, so that messages of a group are never handled side by side.
     https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html
     """
 
     def __init__(
         self,
         plan: Plan,
-        queue: WorkQueue,
+        queues: Sequence[WorkQueue],
         sink: HeartbeatSink,
         runner: HandlerRunner,
         *,
@@ -68,7 +75,7 @@ class WorkerService:
         random: Random,
     ) -> None:
         self._plan = plan
-        self._queue = queue
+        self._queues = queues
         self._runner = runner
         self._clock = clock
         self._wall = wall
@@ -85,6 +92,7 @@ class WorkerService:
     def stop(self, reason: str) -> None:
         """Leave: within the grace, or sooner when asked again. To be called on the service's own loop."""
         self._lifecycle.stop(reason)
+        self._slots.close()
         logger.info(
             "worker leaves (%s) within %.1f s, %d busy", reason, self._lifecycle.time_left_s(), self._slots.busy
         )
@@ -96,25 +104,22 @@ class WorkerService:
         ConfigError when the queue gives no lease. An internal task that dies makes the worker leave in order too, and
         then raises what that task died of.
         """
-        visibility_s = await self._visibility_s()
-        if visibility_s is None:
+        leases_s = await self._leases_s()
+        if leases_s is None:
             logger.info("worker stopped before it had begun")
             return
-        logger.info("worker %s of pool %s starts: %s", self._plan.worker_id, self._plan.pool, self._how(visibility_s))
-        book = LeaseBook(visibility_s)
-        keeper = LeaseKeeper(self._queue, book, lambda key: jobs.lease_lost(key), self._clock)
-        deleter = Deleter(self._queue, book, keeper, self._telemetry.uncertain_delete, self._clock, self._random)
-        jobs = self._jobs(book, keeper, deleter)
+        logger.info("worker %s of pool %s starts: %s", self._plan.worker_id, self._plan.pool, self._how(leases_s))
+        jobs = self._jobs()
+        lanes = self._lanes(leases_s, jobs.lease_lost)
         background = [
-            asyncio.create_task(keeper.run(), name="tidegate-lease-keeper"),
-            asyncio.create_task(deleter.run(), name="tidegate-deleter"),
+            *itertools.chain.from_iterable(lane.tasks() for lane in lanes),
             asyncio.create_task(jobs.run(), name="tidegate-jobs"),
             asyncio.create_task(self._reporter.run(), name="tidegate-reporter"),
         ]
-        polling = asyncio.create_task(self._consumer(jobs).run(), name="tidegate-consumer")
+        polling = asyncio.create_task(self._consumer(lanes, jobs).run(), name="tidegate-consumer")
         try:
             await self._until_told_or_broken([*background, polling])
-            await self._leave(polling, jobs, keeper, deleter)
+            await self._leave(polling, jobs, lanes)
         finally:
             await _end([polling, *background])
             jobs.close()
@@ -127,36 +132,61 @@ class WorkerService:
             if not task.cancelled() and (error := task.exception()):
                 raise error
 
-    async def _visibility_s(self) -> int | None:
-        """How long leases last; None when told to stop before that is known."""
-        stopping, asked_for = self._lifecycle.stopping, self._plan.visibility_timeout_s
-        if asked_for is None:
-            return await lease_of(self._queue, stopping, self._clock, self._random)
-        return None if stopping.is_set() else asked_for
+    async def _leases_s(self) -> list[int] | None:
+        """How long leases last in each queue; None when told to stop before that is known."""
+        stopping, asked_for_s = self._lifecycle.stopping, self._plan.visibility_timeout_s
+        if asked_for_s is not None:
+            return None if stopping.is_set() else [asked_for_s] * len(self._queues)
+        asked = [lease_of(queue, stopping, self._clock, self._random) for queue in self._queues]
+        leases_s = [lease_s for lease_s in await asyncio.gather(*asked) if lease_s is not None]
+        return leases_s if len(leases_s) == len(self._queues) else None
 
-    def _how(self, visibility_s: int) -> str:
-        plan = self._plan
-        return f"slots {plan.slots}, lease {visibility_s} s, poll {plan.poll_wait_s} s, grace {plan.grace_s:g} s"
+    def _how(self, leases_s: Sequence[int]) -> str:
+        plan, leases = self._plan, ", ".join(f"{lease_s} s" for lease_s in dict.fromkeys(leases_s))
+        return f"slots {plan.slots}, lease {leases}, poll {plan.poll_wait_s} s, grace {plan.grace_s:g} s"
 
-    def _jobs(self, book: LeaseBook, keeper: LeaseKeeper, deleter: Deleter) -> Jobs:
+    def _jobs(self) -> Jobs:
         retry = RetryDelay(self._plan.retry_base_s, self._plan.retry_cap_s, self._random)
         return Jobs(
-            self._runner, self._slots, book, keeper, deleter, self._telemetry, retry, clock=self._clock, wall=self._wall
+            self._runner,
+            self._slots,
+            Settler(self._telemetry, retry),
+            self._telemetry,
+            self._clock,
+            self._plan.sorting,
+            0 if any(queue.fifo for queue in self._plan.queues) else self._plan.prefetch,
         )
 
-    def _consumer(self, jobs: Jobs) -> Consumer:
+    def _lanes(self, leases_s: Sequence[int], on_lost: Callable[[int], None]) -> list[Lane]:
+        keys = itertools.count(1)
+        return [
+            open_lane(
+                plan,
+                queue,
+                lease_s,
+                self._plan.leases,
+                keys,
+                on_lost=on_lost,
+                on_uncertain=self._telemetry.uncertain_delete,
+                calls=self._telemetry.calls,
+                clock=self._clock,
+                wall=self._wall,
+                random=self._random,
+            )
+            for plan, queue, lease_s in zip(self._plan.queues, self._queues, leases_s, strict=True)
+        ]
+
+    def _consumer(self, lanes: Sequence[Lane], jobs: Jobs) -> Consumer:
+        # Where a queue's visibility timeout has been read, the endpoint has been reached already.
+        patience_s = math.inf if self._plan.visibility_timeout_s is None else PATIENCE_S
         return Consumer(
-            self._queue,
+            [Poller(lane, patience_s, self._clock, self._random) for lane in lanes],
             self._slots,
             jobs,
-            self._lifecycle.stopping,
             self._polled,
             poll_wait_s=self._plan.poll_wait_s,
-            batch=1 if self._plan.fifo else 10,
-            # Where the queue's visibility timeout has been read, the endpoint has been reached already.
-            patience_s=math.inf if self._plan.visibility_timeout_s is None else PATIENCE_S,
+            batch=self._plan.sorting.batch or 1,
             clock=self._clock,
-            random=self._random,
         )
 
     def _polled(self) -> None:
@@ -167,7 +197,8 @@ class WorkerService:
         self.directive = directive
 
     def _report(self) -> WorkerReport:
-        return self._telemetry.report(self._lifecycle.state, self._lifecycle.reason, self._slots.busy)
+        slots, lifecycle = self._slots, self._lifecycle
+        return self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting)
 
     async def _until_told_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
         stopping = asyncio.create_task(self._lifecycle.stopping.wait())
@@ -176,17 +207,24 @@ class WorkerService:
         for task in done - {stopping}:
             self._lifecycle.stop(f"{task.get_name()} ended")
 
-    async def _leave(self, polling: asyncio.Task[None], jobs: Jobs, keeper: LeaseKeeper, deleter: Deleter) -> None:
-        """No new poll; finish the outstanding one; let handlers finish; release the rest; flush the deletes last."""
+    async def _leave(self, polling: asyncio.Task[None], jobs: Jobs, lanes: Sequence[Lane]) -> None:
+        """No new poll; finish those under way; let handlers finish; release the rest; flush the deletes last."""
         self._slots.close()
+        jobs.release_waiting()
         await self._lifecycle.within_grace(_finished(polling))
         await self._lifecycle.within_grace(jobs.idle())
         self._lifecycle.advance(WorkerState.RELEASED)
         polling.cancel()  # one that has not come back by now must not take what is about to be released
         await jobs.let_go()
-        _, flushed = await asyncio.gather(_within(keeper.returned(), _FLUSH_S), _within(deleter.flushed(), _FLUSH_S))
+        returned = [_within(lane.keeper.returned(), _FLUSH_S) for lane in lanes]
+        *_, flushed = await asyncio.gather(*returned, _within(_all_flushed(lanes), _FLUSH_S))
         if not flushed:
-            logger.error("left with %d deletes unconfirmed: their messages may run again", deleter.abandon())
+            lost = sum(lane.deleter.abandon() for lane in lanes)
+            logger.error("left with %d deletes unconfirmed: their messages may run again", lost)
+
+
+async def _all_flushed(lanes: Sequence[Lane]) -> None:
+    await asyncio.gather(*(lane.deleter.flushed() for lane in lanes))
 
 
 async def _finished(task: asyncio.Task[None]) -> None:

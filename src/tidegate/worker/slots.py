@@ -1,4 +1,4 @@
-"""The worker's slots: reserved before a poll, so that nothing is received for which no handler is free.
+"""The worker's slots: reserved before a poll, so that nothing is received that no handler will be free for soon.
 
 Pausing is how a worker takes no more work for a while: no slot is reserved, hence no poll sent.
 """
@@ -9,40 +9,61 @@ __all__ = ["Slots"]
 
 
 class Slots:
-    """`total` slots; each is free, reserved for what a poll may bring, or busy with a handler."""
+    """`total` slots, each free, reserved for what a poll may bring, or busy with a handler.
+
+    `room` more messages may be in hand that wait for a slot (none unless handlers are quick, see `prefetch`). Either
+    number may be changed while handlers run: what is busy stays so.
+    """
 
     def __init__(self, total: int) -> None:
         self.total = total
+        self.room = 0
         self.busy = 0
-        self._free = total
-        self._closed = False
+        self.waiting = 0
+        """Messages in hand that will have the next free slots."""
+        self.closed = False
+        self.changed = asyncio.Event()
+        """Set whenever there may be something to reserve, and by `close`."""
+        self.reserved = 0
+        """What polls may still bring."""
         self._paused = False
-        self._changed = asyncio.Event()
 
-    async def reserve(self, at_most: int) -> int:
-        """Waits for a free slot, and out a pause, then reserves up to `at_most`; 0 once `close` was called."""
-        while not self._closed and (self._paused or self._free == 0):
-            self._changed.clear()
-            await self._changed.wait()
-        if self._closed:
+    @property
+    def free(self) -> int:
+        """How many more messages may be asked for."""
+        return self.total + self.room - self.busy - self.waiting - self.reserved
+
+    @property
+    def idle(self) -> bool:
+        """True when a handler could start right now."""
+        return self.busy < self.total
+
+    def reserve(self, at_most: int, at_least: int = 1) -> int:
+        """Reserves up to `at_most`; 0 when fewer than `at_least` are free, in a pause, or once `close` was called."""
+        if self.closed or self._paused or self.free < at_least:
             return 0
-        reserved = min(at_most, self._free)
-        self._free -= reserved
+        reserved = min(at_most, self.free)
+        self.reserved += reserved
         return reserved
 
     def give_back(self, reserved: int) -> None:
-        """Reserved slots for which no message came."""
-        self._free += reserved
-        self._changed.set()
+        """A reservation ends: for what came, another count stands from now on."""
+        self.reserved -= reserved
+        self.changed.set()
 
     def start(self) -> None:
-        """A handler takes one reserved slot."""
+        """A handler takes a slot."""
         self.busy += 1
 
     def finish(self) -> None:
         """A handler is done: its slot is free."""
         self.busy -= 1
-        self.give_back(1)
+        self.changed.set()
+
+    def resize(self, total: int, room: int) -> None:
+        """From now on so many slots, and so many messages that may wait for one."""
+        self.total, self.room = total, room
+        self.changed.set()
 
     def pause(self) -> None:
         """No more reservations until `resume`; those that were made stand."""
@@ -51,14 +72,9 @@ class Slots:
     def resume(self) -> None:
         """Reservations as before."""
         self._paused = False
-        self._changed.set()
-
-    @property
-    def reserved(self) -> int:
-        """Slots that polls still hold, hence messages that may still come."""
-        return self.total - self._free - self.busy
+        self.changed.set()
 
     def close(self) -> None:
-        """No more reservations: whoever waits for one gets 0."""
-        self._closed = True
-        self._changed.set()
+        """No more reservations."""
+        self.closed = True
+        self.changed.set()

@@ -8,7 +8,7 @@ because the worker leaves are neither. `uncertain_deletes` counts deletes that S
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from tidegate.core.reports import (
     WAIT_BOUNDS_S,
@@ -17,6 +17,7 @@ from tidegate.core.reports import (
     WorkerReport,
     WorkerState,
     WorkFigures,
+    counted_as,
 )
 from tidegate.worker.dependencies import DependencyLog
 
@@ -25,7 +26,45 @@ __all__ = ["Telemetry", "figures_since"]
 Figures = TypeVar("Figures", WorkFigures, ClassFigures)
 Numbers = TypeVar("Numbers", WorkFigures, ClassFigures, DependencyFigures)
 
-_NO_WAITS = (0,) * (len(WAIT_BOUNDS_S) + 1)
+_NEWEST_COUNTS: Final = 0.1
+"""The share of the newest run in the usual service time: about the last twenty runs count."""
+
+
+class _Counts:
+    """Running sums of one class, or of all: changed in place, because a quick worker counts thousands a second."""
+
+    __slots__ = ("completions", "failures", "square_sum_s2", "starts", "sum_s", "waits")
+
+    def __init__(self) -> None:
+        self.starts = self.completions = self.failures = 0
+        self.sum_s = self.square_sum_s2 = 0.0
+        self.waits: list[int] = []
+
+    def started(self, wait_s: float | None) -> None:
+        """None: a wait that is none of the fleet's making."""
+        self.starts += 1
+        if wait_s is not None:
+            if not self.waits:
+                self.waits = [0] * (len(WAIT_BOUNDS_S) + 1)
+            self.waits[bisect_left(WAIT_BOUNDS_S, max(0.0, wait_s))] += 1
+
+    def finished(self, service_time_s: float, completed: bool) -> None:
+        if completed:
+            self.completions += 1
+        else:
+            self.failures += 1
+        self.sum_s += service_time_s
+        self.square_sum_s2 += service_time_s**2
+
+    def figures(self) -> ClassFigures:
+        return ClassFigures(
+            starts=self.starts,
+            completions=self.completions,
+            failures=self.failures,
+            service_time_sum_s=self.sum_s,
+            service_time_square_sum_s2=self.square_sum_s2,
+            waits=tuple(self.waits),
+        )
 
 
 class Telemetry:
@@ -49,8 +88,12 @@ class Telemetry:
         self.calls = DependencyLog(wall) if calls is None else calls
         self._started_at_s = wall()
         self._first_receive_at_s: float | None = None
-        self._total = WorkFigures(span_s=0.0)
-        self._reported = self._total
+        self._all = _Counts()
+        self._classes: dict[str, _Counts] = {}
+        self._redeliveries = self._leases_lost = self._uncertain_deletes = 0
+        self._reported = WorkFigures(span_s=0.0)
+        self.usual_service_time_s: float | None = None
+        """What handlers have taken lately, on average; None before the first has ended."""
 
     def polled(self) -> bool:
         """A receive call is about to be sent. True for the first one."""
@@ -59,46 +102,59 @@ class Telemetry:
             self._first_receive_at_s = self._wall()
         return first
 
-    def started(self, sent_at_s: float, receive_count: int) -> None:
+    def started(self, sent_at_s: float, receive_count: int, job_class: str = "") -> None:
         """A handler starts on a message. A wait that clocks make negative counts as none.
 
         Only a first receive has a wait to measure: what came back after a failure or a lapsed lease was hidden
         meanwhile, for its backoff or another worker's lease, and no further worker would have started it sooner.
         """
         again = receive_count > 1
-        self._total = replace(
-            self._total,
-            starts=self._total.starts + 1,
-            redeliveries=self._total.redeliveries + again,
-            waits=self._total.waits if again else self._with_wait(self._wall() - sent_at_s),
-        )
+        self._redeliveries += again
+        wait_s = None if again else self._wall() - sent_at_s
+        self._all.started(wait_s)
+        if job_class:
+            self._class(job_class).started(wait_s)
 
-    def _with_wait(self, wait_s: float) -> tuple[int, ...]:
-        waits = list(self._total.waits or _NO_WAITS)
-        waits[bisect_left(WAIT_BOUNDS_S, max(0.0, wait_s))] += 1
-        return tuple(waits)
-
-    def finished(self, service_time_s: float, *, completed: bool) -> None:
+    def finished(self, service_time_s: float, *, completed: bool, job_class: str = "") -> None:
         """A handler has ended after running for so long."""
-        self._total = replace(
-            self._total,
-            completions=self._total.completions + completed,
-            failures=self._total.failures + (not completed),
-            service_time_sum_s=self._total.service_time_sum_s + service_time_s,
-            service_time_square_sum_s2=self._total.service_time_square_sum_s2 + service_time_s**2,
+        self._all.finished(service_time_s, completed)
+        if job_class:
+            self._class(job_class).finished(service_time_s, completed)
+        usual_s = self.usual_service_time_s
+        self.usual_service_time_s = (
+            service_time_s if usual_s is None else usual_s + _NEWEST_COUNTS * (service_time_s - usual_s)
         )
+
+    def _class(self, name: str) -> _Counts:
+        return self._classes.setdefault(counted_as(name, self._classes), _Counts())
 
     def lease_lost(self) -> None:
-        self._total = replace(self._total, leases_lost=self._total.leases_lost + 1)
+        self._leases_lost += 1
 
     def uncertain_delete(self) -> None:
-        self._total = replace(self._total, uncertain_deletes=self._total.uncertain_deletes + 1)
+        self._uncertain_deletes += 1
 
-    def report(self, state: WorkerState, reason: str, busy: int) -> WorkerReport:
+    def _total(self, span_s: float) -> WorkFigures:
+        counts = self._all
+        return WorkFigures(
+            span_s=span_s,
+            starts=counts.starts,
+            completions=counts.completions,
+            failures=counts.failures,
+            redeliveries=self._redeliveries,
+            leases_lost=self._leases_lost,
+            uncertain_deletes=self._uncertain_deletes,
+            service_time_sum_s=counts.sum_s,
+            service_time_square_sum_s2=counts.square_sum_s2,
+            waits=tuple(counts.waits),
+            classes={name: each.figures() for name, each in self._classes.items()},
+            dependencies=self.calls.totals(),
+        )
+
+    def report(self, state: WorkerState, reason: str, busy: int, buffered: int = 0) -> WorkerReport:
         """The heartbeat as of now; its `recent` covers the time since the last one that was `delivered`."""
         now_s = self._wall()
-        span_s = max(0.0, now_s - self._started_at_s)
-        total = replace(self._total, span_s=span_s, dependencies=self.calls.totals())
+        total = self._total(max(0.0, now_s - self._started_at_s))
         return WorkerReport(
             worker_id=self._worker_id,
             state=state,
@@ -111,6 +167,7 @@ class Telemetry:
             recent=figures_since(self._reported, total),
             total=total,
             heartbeat_s=self._heartbeat_s,
+            buffered=buffered,
         )
 
     def delivered(self, report: WorkerReport) -> None:

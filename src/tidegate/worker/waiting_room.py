@@ -1,0 +1,90 @@
+"""Messages in hand that wait for a slot, by job class: none of the classes may take every slot.
+
+A class is known only once a message has been received. So one whose class has all the slots that it may have waits in
+hand, its lease kept, and takes no slot from the others. Only when as many wait like this as the worker has slots are
+further ones sent back: that costs them a receive, which a queue for each class would not.
+"""
+
+from collections import Counter, deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from tidegate.worker.lane import Hand
+from tidegate.worker.run_handler import Run
+
+__all__ = ["Load", "WaitingRoom"]
+
+
+@dataclass(slots=True, eq=False)
+class Load:
+    """What one call of the handler is about: one message, or a batch, of one class."""
+
+    hands: Sequence[Hand]
+    job_class: str = ""
+    run: Run | None = None
+    started_at_s: float = 0.0
+    told_to_leave: bool = False
+
+
+class WaitingRoom:
+    """`limit_of` gives a class's slots. First come, first served among those whose class has a slot left."""
+
+    def __init__(self, limit_of: Callable[[str], int] | None = None) -> None:
+        self._limit_of = limit_of
+        self._waiting: dict[str, deque[tuple[int, Load]]] = {}
+        self._running: Counter[str] = Counter()
+        self._came = 0
+
+    def add(self, load: Load) -> None:
+        """It waits for its turn."""
+        self._came += 1
+        self._waiting.setdefault(load.job_class, deque()).append((self._came, load))
+
+    def next(self) -> Load | None:
+        """The one to start now, or None when all that wait are of classes that have their slots already."""
+        open_ones = [name for name in self._waiting if not self._full(name)]
+        if not open_ones:
+            return None
+        name = min(open_ones, key=lambda each: self._waiting[each][0][0])
+        _, load = self._waiting[name].popleft()
+        if not self._waiting[name]:
+            del self._waiting[name]
+        self._running[name] += 1
+        return load
+
+    def finish(self, load: Load) -> None:
+        """One that `next` gave has ended."""
+        self._running[load.job_class] -= 1
+        if not self._running[load.job_class]:
+            del self._running[load.job_class]
+
+    def startable(self) -> int:
+        """How many wait for nothing but a free slot."""
+        return sum(len(loads) for name, loads in self._waiting.items() if not self._full(name))
+
+    def overflow(self, most: int) -> list[Load]:
+        """Takes out the newest of those that wait for their class, so that `most` of them are left."""
+        blocked = [(came, load) for name, loads in self._waiting.items() if self._full(name) for came, load in loads]
+        blocked.sort(key=lambda each: each[0])
+        return [load for _, load in blocked[most:] if self.remove(load)]
+
+    def remove(self, load: Load) -> bool:
+        """Takes one out that waits. False when it does not."""
+        loads = self._waiting.get(load.job_class, deque())
+        kept = deque(each for each in loads if each[1] is not load)
+        if len(kept) == len(loads):
+            return False
+        if kept:
+            self._waiting[load.job_class] = kept
+        else:
+            del self._waiting[load.job_class]
+        return True
+
+    def empty(self) -> list[Load]:
+        """Takes out all that wait."""
+        loads = [load for waiting in self._waiting.values() for _, load in waiting]
+        self._waiting.clear()
+        return loads
+
+    def _full(self, name: str) -> bool:
+        return self._limit_of is not None and self._running[name] >= self._limit_of(name)
