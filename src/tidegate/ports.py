@@ -24,6 +24,7 @@ __all__ = [
     "FleetReader",
     "HeartbeatSink",
     "Metric",
+    "MetricHistory",
     "MetricsReader",
     "MetricsWriter",
     "Publisher",
@@ -84,6 +85,19 @@ class MetricsReader(Protocol):
         """Each metric's value in the last complete minute that has one, with the end of that minute as its time.
 
         A series without data gives a Reading with absence MISSING. Raises as every port does when the call fails.
+        """
+        ...
+
+
+class MetricHistory(Protocol):
+    """CloudWatch's past, for looking back over days."""
+
+    def history(
+        self, metrics: Sequence[Metric], begin_s: float, end_s: float, period_s: int
+    ) -> Mapping[Metric, Mapping[float, float]]:
+        """Each metric's values by the start of their period; periods without data are left out.
+
+        `begin_s` and `end_s` lie on whole periods. Raises as every port does when any call fails: half a past is none.
         """
         ...
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from types_boto3_cloudwatch import CloudWatchClient
     from types_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef, MetricDataResultTypeDef
 
-__all__ = ["LOOK_BACK_S", "QUERIES_PER_CALL", "CloudWatchMetrics"]
+__all__ = ["LOOK_BACK_S", "QUERIES_PER_CALL", "CloudWatchMetrics", "batches", "query"]
 
 QUERIES_PER_CALL: Final = 500
 LOOK_BACK_S: Final = 900
@@ -61,7 +61,7 @@ class CloudWatchMetrics:
         readings: dict[Metric, Reading] = {}
         failures: list[CloudError] = []
         calls = 0
-        for region, batch in _batches(metrics):
+        for region, batch in batches(metrics):
             calls += 1
             try:
                 readings |= self._read(region, batch, now_s)
@@ -74,7 +74,7 @@ class CloudWatchMetrics:
 
     def _read(self, region: str | None, batch: Sequence[Metric], now_s: float) -> dict[Metric, Reading]:
         series = [_Series() for _ in batch]
-        queries = [_query(i, metric) for i, metric in enumerate(batch)]
+        queries = [query(i, metric) for i, metric in enumerate(batch)]
         with calling("cloudwatch:GetMetricData", f"AWS/SQS in {region or 'the default Region'}"):
             for result in self._results(region, queries, now_s):
                 _take_in(series[int(result["Id"][1:])], result)
@@ -95,7 +95,7 @@ class CloudWatchMetrics:
             yield from page["MetricDataResults"]
 
 
-def _batches(metrics: Sequence[Metric]) -> Iterator[tuple[str | None, list[Metric]]]:
+def batches(metrics: Sequence[Metric]) -> Iterator[tuple[str | None, list[Metric]]]:
     """(Region, up to 500 metrics of it); a metric that is asked for twice is read once."""
     by_region: defaultdict[str | None, list[Metric]] = defaultdict(list)
     for metric in dict.fromkeys(metrics):
@@ -105,7 +105,8 @@ def _batches(metrics: Sequence[Metric]) -> Iterator[tuple[str | None, list[Metri
             yield region, group[start : start + QUERIES_PER_CALL]
 
 
-def _query(index: int, metric: Metric) -> "MetricDataQueryTypeDef":
+def query(index: int, metric: Metric, period_s: int = _MINUTE_S) -> "MetricDataQueryTypeDef":
+    """GetMetricData's wording of one series; its answers carry the id m`index`."""
     name = queue_address(metric.queue).name
     return {
         "Id": f"m{index}",
@@ -115,7 +116,7 @@ def _query(index: int, metric: Metric) -> "MetricDataQueryTypeDef":
                 "MetricName": metric.name,
                 "Dimensions": [{"Name": "QueueName", "Value": name}],
             },
-            "Period": _MINUTE_S,
+            "Period": period_s,
             "Stat": metric.statistic,
         },
         "ReturnData": True,

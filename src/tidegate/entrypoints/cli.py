@@ -255,10 +255,11 @@ def backtest(context: typer.Context) -> None:
 
 def _in_the_lab(args: list[str]) -> int:
     try:
+        from tidegate.entrypoints.past import open_pool
         from tidegate.lab.command import main as run_lab
     except ModuleNotFoundError as missing:
         if (missing.name or "").startswith("tidegate"):
             raise
         warn(f"{args[0]} needs {missing.name}, which is not installed; run: pip install 'tidegate[lab]'")
         return EXIT_FAULT
-    return run_lab(args)
+    return run_lab(args, open_pool)

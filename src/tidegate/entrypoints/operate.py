@@ -13,7 +13,7 @@ from tidegate.errors import ConfigError, Fault, StateUnreadable
 if TYPE_CHECKING:
     from tidegate.config import PoolSettings, Settings
 
-__all__ = ["freeze", "pin", "resume", "status"]
+__all__ = ["freeze", "named_pool", "pin", "resume", "status"]
 
 PoolName = Annotated[str, typer.Argument(metavar="POOL", help="The pool's name in the settings.")]
 HowMany = Annotated[int, typer.Argument(metavar="N", help="Workers; more than max_workers is refused.")]
@@ -32,7 +32,7 @@ def freeze(pool: PoolName, for_: HowLong = None, config: ConfigFile = DEFAULT_CO
     from tidegate.controller import controls
     from tidegate.entrypoints.wiring import shared_store
 
-    name = _pool(settings, pool, config).name
+    name = named_pool(settings, pool, config).name
     override = controls.freeze(shared_store(settings), name, _operator(), _now_s(), _seconds(for_))
     say(f"{name}: {holder_text(override)}")
 
@@ -44,7 +44,7 @@ def pin(pool: PoolName, workers: HowMany, for_: HowLong = None, config: ConfigFi
     from tidegate.entrypoints.wiring import shared_store
 
     now_s = _now_s()
-    as_it_holds = _pool(settings, pool, config).at(now_s)
+    as_it_holds = named_pool(settings, pool, config).at(now_s)
     override = controls.pin(shared_store(settings), as_it_holds, workers, _operator(), now_s, _seconds(for_))
     say(f"{pool}: {holder_text(override)}")
 
@@ -55,7 +55,7 @@ def resume(pool: PoolName, config: ConfigFile = DEFAULT_CONFIG) -> None:
     from tidegate.controller import controls
     from tidegate.entrypoints.wiring import shared_store
 
-    lifted = in_force(controls.resume(shared_store(settings), _pool(settings, pool, config).name), _now_s())
+    lifted = in_force(controls.resume(shared_store(settings), named_pool(settings, pool, config).name), _now_s())
     say(f"{pool}: {holder_text(None)}" + (f"; it was {holder_text(lifted)}" if lifted else " already"))
 
 
@@ -79,7 +79,8 @@ def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
         raise typer.Exit(EXIT_FAULT)
 
 
-def _pool(settings: "Settings", name: str, config: Path) -> "PoolSettings":
+def named_pool(settings: "Settings", name: str, config: Path) -> "PoolSettings":
+    """Raises ConfigError, naming the pools there are, for a name that is none of them."""
     if name not in settings.pools:
         fix = f"write one of {', '.join(settings.pools)}"
         raise ConfigError([Fault("POOL", name, f"no such pool in {config}", fix)])

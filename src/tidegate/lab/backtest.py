@@ -2,15 +2,17 @@
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 import numpy as np
 
+from tidegate.core.model import Pool
 from tidegate.lab.clairvoyant import PlannedFleet
 from tidegate.lab.optimum import solve
 from tidegate.lab.outcome import Outcome
 from tidegate.lab.peers.fixed import workers_for_peak
-from tidegate.lab.policy import Policy
+from tidegate.lab.policy import Policy, Tidegate
 from tidegate.lab.rivals import OURS, PERFECT_SIGHT, RIVALS
 from tidegate.lab.scenario import Floats, Scenario
 from tidegate.lab.simulator import simulate
@@ -43,6 +45,8 @@ class Question:
     max_messages: int = 1_000_000
     fifo: bool = False
     seed: int = 0
+    pool: Pool | None = None
+    """A pool whose other settings (policy, ramp, hold, …) hold for tidegate; None: as it comes."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,6 +73,8 @@ class Backtest:
     length_s: float
     arrivals_per_s: Floats
     results: tuple[Result, ...]
+    notes: tuple[str, ...] = ()
+    """Where the traffic and the times come from, for people."""
 
 
 def scenario_of(bins: Sequence[Bin], name: str, question: Question) -> tuple[Scenario, float]:
@@ -104,12 +110,16 @@ def scenario_of(bins: Sequence[Bin], name: str, question: Question) -> tuple[Sce
 
 
 def backtest(
-    bins: Sequence[Bin], name: str, question: Question, done: Callable[[str], None] = lambda title: None
+    bins: Sequence[Bin],
+    name: str,
+    question: Question,
+    done: Callable[[str], None] = lambda title: None,
+    notes: Sequence[str] = (),
 ) -> Backtest:
     """Run every policy as it comes; `done` hears of each. Raises ValueError for a trace without a message."""
     scenario, kept = scenario_of(bins, name, question)
     results = []
-    for key, title, policy in _line_up(scenario):
+    for key, title, policy in _line_up(scenario, question.pool):
         outcome = simulate(scenario, policy, question.seed)
         results.append(_result(key, title, scenario, outcome, kept))
         done(title)
@@ -117,11 +127,24 @@ def backtest(
     done("clairvoyant")
     counted, _ = np.histogram(scenario.arrivals_s, bins=_spans(scenario))
     rates = counted / kept / np.diff(_spans(scenario))
-    return Backtest(name, question, kept, scenario.length_s, rates, tuple(results))
+    return Backtest(name, question, kept, scenario.length_s, rates, tuple(results), tuple(notes))
 
 
-def _line_up(scenario: Scenario) -> list[tuple[str, str, Policy]]:
-    return [(each.key, each.title, each.default(scenario)) for each in (OURS, *RIVALS, PERFECT_SIGHT)]
+def _line_up(scenario: Scenario, pool: Pool | None) -> list[tuple[str, str, Policy]]:
+    ours = OURS.default(scenario) if pool is None else Tidegate("as its settings say", pool.tick_s, **_own(pool))
+    others = [(each.key, each.title, each.default(scenario)) for each in (*RIVALS, PERFECT_SIGHT)]
+    return [(OURS.key, OURS.title, ours), *others]
+
+
+def _own(pool: Pool) -> dict[str, Any]:
+    """Settings that a scenario does not have itself; the lab's workers are never cut off, whatever the stop timeout."""
+    return {each.name: getattr(pool, each.name) for each in fields(pool) if each.name not in _OF_SCENARIO}
+
+
+_OF_SCENARIO = (
+    *("name", "target_wait_s", "min_workers", "max_workers", "slots_per_worker"),
+    *("stop_timeout_s", "tick_s", "limits_from"),
+)
 
 
 def _foreseen(scenario: Scenario, seed: int) -> Outcome:

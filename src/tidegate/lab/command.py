@@ -16,6 +16,7 @@ from tidegate.lab.parts import Task
 from tidegate.lab.report_table import print_headline, print_stresses
 from tidegate.lab.scoreboard import Row, run
 from tidegate.lab.stress import STRESS_RUNS, run_stresses
+from tidegate.lab.subject import OpenPool
 from tidegate.lab.traces import SYNTHETIC, load_trace
 
 __all__ = ["main"]
@@ -26,8 +27,8 @@ QUICK_LOAD = 20.0
 QUICK_TIMES_S = TIMES_S[:5]
 
 
-def main(args: list[str]) -> int:
-    """Run `lab …` or `backtest …` as `args` say; the exit code.
+def main(args: list[str], open_pool: OpenPool | None = None) -> int:
+    """Run `lab …` or `backtest …` as `args` say; the exit code. `open_pool` opens the pool of `backtest --pool`.
 
     Raises ConfigError for a trace that can't be read, and typer's usage errors.
     """
@@ -38,7 +39,7 @@ def main(args: list[str]) -> int:
     lab.callback()(_lab)
     app.add_typer(lab, name="lab")
     app.command()(backtest)
-    code: Any = typer.main.get_command(app).main(args, prog_name="tidegate", standalone_mode=False)
+    code: Any = typer.main.get_command(app).main(args, prog_name="tidegate", standalone_mode=False, obj=open_pool)
     return int(code or 0)
 
 

@@ -46,6 +46,8 @@ def print_backtest(console: Console, told: Backtest, price: float | None) -> Non
         f"{asked.service_s:g} s each; target {asked.target_s:g} s, start-up {asked.start_up_s:g} s"
         + ("" if told.thinned == 1 else f"; {told.thinned:.1%} of the trace's messages, what they cost scaled up")
     )
+    for note in told.notes:
+        console.print(note, highlight=False)
     table = Table(title="every policy as it comes, those on time first")
     table.add_column("policy")
     for column in ("late", "worst hour", "p50 s", "p99 s", "max s", "worker-h", "÷ work", "changes/h"):
@@ -77,6 +79,7 @@ def backtest_json(told: Backtest, price: float | None) -> str:
             "thinned": told.thinned,
             "length_s": told.length_s,
             "price_per_worker_hour": price,
+            "notes": list(told.notes),
             "verdict": verdict(told, price),
             "policies": [_figures(each, price) for each in by_cost(told.results)],
         },
