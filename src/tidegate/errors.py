@@ -4,6 +4,7 @@ TidegateError
 ├── ConfigError            the settings are wrong (all their faults at once)
 ├── CloudError             AWS refused or could not be asked
 │   ├── Throttled          too many calls; it passes by itself
+│   ├── Blocked            something else that AWS does has to end first
 │   ├── Denied             credentials or permissions
 │   ├── Gone               the queue, service, group, table or metric does not exist
 │   ├── Invalid            AWS calls the request wrong
@@ -19,6 +20,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 __all__ = [
+    "Blocked",
     "CapacityChanged",
     "CloudError",
     "ConfigError",
@@ -86,6 +88,13 @@ class Throttled(CloudError):
     default_fix = (
         "tidegate tries again by itself; if it lasts, find out who calls so often, or ask AWS for a higher rate"
     )
+
+
+class Blocked(CloudError):
+    """AWS can't do it while something else is under way (a deployment, say)."""
+
+    kind = "is blocked for now"
+    default_fix = "tidegate asks again; if it lasts, find out what holds the deployment up"
 
 
 class Denied(CloudError):

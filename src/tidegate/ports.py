@@ -31,6 +31,7 @@ __all__ = [
     "QueueCounts",
     "QueueReader",
     "Received",
+    "ScaleInProtection",
     "StateStore",
     "StoredState",
     "VisibilityChange",
@@ -169,6 +170,17 @@ class HeartbeatSink(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+class ScaleInProtection(Protocol):
+    """The platform's promise not to choose this very worker when it scales in or deploys."""
+
+    async def set_protected(self, protected: bool, for_s: float) -> None:
+        """For `for_s` seconds from now (rounded up to what the platform takes), or no longer.
+
+        Raises Blocked while a deployment is in the way, Gone when nothing can protect this worker, and as every port.
+        """
+        ...
 
 
 class EventSink(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
+from tidegate.testing import FakeProtection, FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Message
 from tidegate.worker.run_handler import HandlerRunner, LoopRunner
@@ -82,13 +82,16 @@ async def working(
     sink: RecordedHeartbeats | None = None,
     runner: HandlerRunner | None = None,
     clock: Callable[[], float] | None = None,
+    protection: FakeProtection | None = None,
 ) -> AsyncIterator[Bench]:
     """The worker runs inside the block and is told to stop at its end, if it has not been by then."""
     loop = asyncio.get_running_loop()
     queue = queue or FakeWorkQueue()
     sink = sink or RecordedHeartbeats()
     runner = runner or LoopRunner(handler, loop)
-    service = WorkerService(plan, [queue], sink, runner, clock=clock or loop.time, wall=loop.time, random=random)
+    service = WorkerService(
+        plan, [queue], sink, runner, clock=clock or loop.time, wall=loop.time, random=random, protection=protection
+    )
     serving = asyncio.create_task(service.serve())
     bench = Bench(queue, sink, service, serving)
     try:

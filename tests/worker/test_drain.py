@@ -181,7 +181,7 @@ async def test_the_states_are_reported_in_order_and_the_last_is_stopped() -> Non
         await until(lambda: work.started)
         await bench.stop("scale-in")
         states = list(dict.fromkeys(report.state for report in bench.sink.reports))
-        assert states == [WorkerState.RUNNING, WorkerState.DRAINING, WorkerState.RELEASED, WorkerState.STOPPED]
+        assert states == list(WorkerState)
         assert {report.reason for report in bench.sink.reports if report.state is not WorkerState.RUNNING} == {
             "scale-in"
         }

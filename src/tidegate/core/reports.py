@@ -122,6 +122,10 @@ class WorkerReport:
     total: WorkFigures
     heartbeat_s: float = 10.0
     """How often this worker reports: silence of three of these is news."""
+    protected: bool = False
+    """Whether the platform spares it when it scales in or deploys."""
+    host: str = ""
+    """What the platform calls it: the id of the EC2 instance, the ARN of the task; empty when that is not known."""
     buffered: int = 0
     """Messages that it has received and not yet started: in flight on SQS, and waiting all the same."""
     schema: int = SCHEMA

@@ -13,6 +13,7 @@ from tidegate.testing.capacity import FakeCapacity
 from tidegate.testing.clock import FakeClock
 from tidegate.testing.events import RecordedEvents
 from tidegate.testing.heartbeats import RecordedHeartbeats
+from tidegate.testing.protection import FakeProtection
 from tidegate.testing.queues import FakeMetricsReader, FakeQueueReader
 from tidegate.testing.work_queue import FakeWorkQueue, QueueCall
 
@@ -20,6 +21,7 @@ __all__ = [
     "FakeCapacity",
     "FakeClock",
     "FakeMetricsReader",
+    "FakeProtection",
     "FakeQueueReader",
     "FakeWorkQueue",
     "QueueCall",

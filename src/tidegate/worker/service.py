@@ -4,32 +4,32 @@ import asyncio
 import itertools
 import logging
 import math
-from collections.abc import Callable, Coroutine, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
 
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport, WorkerState
-from tidegate.ports import HeartbeatSink, WorkQueue
+from tidegate.ports import HeartbeatSink, ScaleInProtection, WorkQueue
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.dependencies import DependencyLog
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane, QueuePlan, open_lane
 from tidegate.worker.leases import LeaseLimits
-from tidegate.worker.lifecycle import Lifecycle
+from tidegate.worker.leaving import end, leave, settled
+from tidegate.worker.lifecycle import Lifecycle, Why
 from tidegate.worker.poller import Poller
 from tidegate.worker.reporter import Reporter
+from tidegate.worker.retirement import Retirement
 from tidegate.worker.run_handler import HandlerRunner
 from tidegate.worker.settle import RetryDelay, Settler
+from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
 from tidegate.worker.sorting import UNSORTED, Sorting
 from tidegate.worker.start_up import PATIENCE_S, lease_of
 from tidegate.worker.telemetry import Telemetry
 
 __all__ = ["Plan", "WorkerService"]
-
-_FLUSH_S: Final = 2.0
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +53,8 @@ class Plan:
     sorting: Sorting = UNSORTED
     prefetch: int | None = None
     """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""
+    host: str = ""
+    """What the platform calls this worker, if it is known."""
 
 
 class WorkerService:
@@ -73,6 +75,7 @@ class WorkerService:
         clock: Callable[[], float],
         wall: Callable[[], float],
         random: Random,
+        protection: ScaleInProtection | None = None,
     ) -> None:
         self._plan = plan
         self._queues = queues
@@ -82,8 +85,15 @@ class WorkerService:
         self._random = random
         self._slots = Slots(plan.slots)
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
+        self._shield = Shield(protection, clock, random)
         self._reporter = Reporter(
-            sink, plan.pool, self._telemetry, self._report, plan.heartbeat_s, self._told, lambda: False
+            sink,
+            plan.pool,
+            self._telemetry,
+            self._report,
+            plan.heartbeat_s,
+            self._told,
+            lambda: self._lifecycle.retired.is_set(),
         )
         self.directive = Directive()
         """What the controller told the pool's workers last."""
@@ -96,6 +106,26 @@ class WorkerService:
         logger.info(
             "worker leaves (%s) within %.1f s, %d busy", reason, self._lifecycle.time_left_s(), self._slots.busy
         )
+
+    def leave_within(self, reason: str, seconds: float) -> None:
+        """Leave before a time that the platform has set (a spot notice). On the service's own loop, as all of these."""
+        self._lifecycle.leave_within(reason, seconds)
+        logger.info(
+            "worker leaves (%s) within %.0f s, %d busy", reason, self._lifecycle.time_left_s(), self._slots.busy
+        )
+
+    def retire(self, cause: str) -> None:
+        """Take no more work until `take_back`; what runs may take its time."""
+        self._lifecycle.retire(cause)
+
+    def take_back(self, cause: str) -> None:
+        """Take work again, unless there is another cause not to."""
+        self._lifecycle.take_back(cause)
+
+    @property
+    def draining(self) -> bool:
+        """Whether the worker has been told to take no more work, for a while or for good. From any thread."""
+        return self._lifecycle.draining
 
     async def serve(self) -> None:
         """Works until `stop`, then leaves in order.
@@ -111,24 +141,29 @@ class WorkerService:
         logger.info("worker %s of pool %s starts: %s", self._plan.worker_id, self._plan.pool, self._how(leases_s))
         jobs = self._jobs()
         lanes = self._lanes(leases_s, jobs.lease_lost)
+        retirement = Retirement(self._lifecycle, self._slots, lambda: settled(jobs, lanes), self._shield)
+        await self._shield.hold()
         background = [
             *itertools.chain.from_iterable(lane.tasks() for lane in lanes),
             asyncio.create_task(jobs.run(), name="tidegate-jobs"),
             asyncio.create_task(self._reporter.run(), name="tidegate-reporter"),
+            asyncio.create_task(self._shield.run(), name="tidegate-shield"),
         ]
         polling = asyncio.create_task(self._consumer(lanes, jobs).run(), name="tidegate-consumer")
+        retiring = asyncio.create_task(retirement.run(), name="tidegate-retirement")
         try:
-            await self._until_told_or_broken([*background, polling])
-            await self._leave(polling, jobs, lanes)
+            await self._until_told_or_broken([*background, polling, retiring])
+            await end([retiring])
+            await leave(self._lifecycle, self._slots, polling, jobs, lanes, self._shield)
         finally:
-            await _end([polling, *background])
+            await end([polling, retiring, *background])
             jobs.close()
             self._runner.close()
         self._lifecycle.advance(WorkerState.STOPPED)
         await self._reporter.last()
         total = self._report().total
         logger.info("worker stopped: %d completed, %d failed", total.completions, total.failures)
-        for task in [polling, *background]:
+        for task in [polling, retiring, *background]:
             if not task.cancelled() and (error := task.exception()):
                 raise error
 
@@ -195,10 +230,15 @@ class WorkerService:
 
     def _told(self, directive: Directive) -> None:
         self.directive = directive
+        if self._plan.worker_id in directive.retire:
+            self._lifecycle.retire(Why.SCALE_IN)
+        else:
+            self._lifecycle.take_back(Why.SCALE_IN)
 
     def _report(self) -> WorkerReport:
         slots, lifecycle = self._slots, self._lifecycle
-        return self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting)
+        report = self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting)
+        return replace(report, protected=self._shield.protected, host=self._plan.host)
 
     async def _until_told_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
         stopping = asyncio.create_task(self._lifecycle.stopping.wait())
@@ -206,42 +246,3 @@ class WorkerService:
         stopping.cancel()
         for task in done - {stopping}:
             self._lifecycle.stop(f"{task.get_name()} ended")
-
-    async def _leave(self, polling: asyncio.Task[None], jobs: Jobs, lanes: Sequence[Lane]) -> None:
-        """No new poll; finish those under way; let handlers finish; release the rest; flush the deletes last."""
-        self._slots.close()
-        jobs.release_waiting()
-        await self._lifecycle.within_grace(_finished(polling))
-        await self._lifecycle.within_grace(jobs.idle())
-        self._lifecycle.advance(WorkerState.RELEASED)
-        polling.cancel()  # one that has not come back by now must not take what is about to be released
-        await jobs.let_go()
-        returned = [_within(lane.keeper.returned(), _FLUSH_S) for lane in lanes]
-        *_, flushed = await asyncio.gather(*returned, _within(_all_flushed(lanes), _FLUSH_S))
-        if not flushed:
-            lost = sum(lane.deleter.abandon() for lane in lanes)
-            logger.error("left with %d deletes unconfirmed: their messages may run again", lost)
-
-
-async def _all_flushed(lanes: Sequence[Lane]) -> None:
-    await asyncio.gather(*(lane.deleter.flushed() for lane in lanes))
-
-
-async def _finished(task: asyncio.Task[None]) -> None:
-    """Waits for a task's end without cancelling it or raising what it raised."""
-    await asyncio.wait({task})
-
-
-async def _within(work: Coroutine[Any, Any, None], seconds: float) -> bool:
-    try:
-        async with asyncio.timeout(seconds):
-            await work
-    except TimeoutError:
-        return False
-    return True
-
-
-async def _end(tasks: list[asyncio.Task[None]]) -> None:
-    for task in tasks:
-        task.cancel()
-    await asyncio.wait(tasks)

@@ -74,6 +74,12 @@ class Slots:
         self._paused = False
         self.changed.set()
 
+    async def no_poll_out(self) -> None:
+        """Waits until no slot is reserved: every poll is back, and what it brought has started."""
+        while self.reserved:
+            self.changed.clear()
+            await self.changed.wait()
+
     def close(self) -> None:
         """No more reservations."""
         self.closed = True
