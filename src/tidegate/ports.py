@@ -12,6 +12,7 @@ from typing import Protocol
 from tidegate.core.directive import Directive
 from tidegate.core.model import Decision, PoolState
 from tidegate.core.observation import Capacity, Reading
+from tidegate.core.poison import MessageNote
 from tidegate.core.reports import WorkerReport
 
 __all__ = [
@@ -23,6 +24,7 @@ __all__ = [
     "EventSink",
     "FleetReader",
     "HeartbeatSink",
+    "MessageNotes",
     "Metric",
     "MetricHistory",
     "MetricsReader",
@@ -181,6 +183,27 @@ class ScaleInProtection(Protocol):
         Raises Blocked while a deployment is in the way, Gone when nothing can protect this worker, and as every port.
         """
         ...
+
+
+class MessageNotes(Protocol):
+    """What the fleet knows of messages that were handed out again: `core.poison` judges by it.
+
+    A receive that is older than what is noted changes nothing: a worker that lost its lease may be late with its word.
+    """
+
+    async def note(self, pool: str, message_id: str) -> MessageNote:
+        """As it stands now: a consistent read. Raises StateUnreadable when it is damaged."""
+        ...
+
+    async def begins_alone(self, pool: str, message_id: str, receive: int, worker_id: str, expires_at_s: float) -> None:
+        """This receive is about to run alone in this worker."""
+        ...
+
+    async def ended(self, pool: str, message_id: str, receive: int, expires_at_s: float, *, spared: bool) -> None:
+        """This receive has ended in an orderly way; `spared`: by no fault of the message."""
+        ...
+
+    async def close(self) -> None: ...
 
 
 class EventSink(Protocol):

@@ -26,6 +26,7 @@ from tidegate.aws import (
     ecs,
     errors,
     heartbeats,
+    message_notes,
     metric_data,
     sqs,
     work_queue,
@@ -48,7 +49,7 @@ CONTROLLER = {
     dynamodb: "dynamodb",
 }
 """The modules that the controller's role answers for, each with the service that it calls."""
-WORKER = {work_queue: "sqs", dead_letters: "sqs", heartbeats: "dynamodb"}
+WORKER = {work_queue: "sqs", dead_letters: "sqs", heartbeats: "dynamodb", message_notes: "dynamodb"}
 
 Exercises = dict[type, dict[str, Callable[[], object]]]
 
@@ -154,6 +155,11 @@ def worker_exercises() -> Exercises:
         await use(sink)
         await sink.close()
 
+    async def with_notes(use: Callable[[message_notes.DynamoMessageNotes], Any]) -> None:
+        notes = await message_notes.DynamoMessageNotes.connect(TABLE)
+        await use(notes)
+        await notes.close()
+
     async def nothing(_: object) -> None:
         """Connect and close only."""
 
@@ -162,6 +168,9 @@ def worker_exercises() -> Exercises:
 
     def table(use: Callable[[heartbeats.DynamoHeartbeats], Any]) -> Callable[[], object]:
         return lambda: asyncio.run(with_table(use))
+
+    def noted(use: Callable[[message_notes.DynamoMessageNotes], Any]) -> Callable[[], object]:
+        return lambda: asyncio.run(with_notes(use))
 
     return {
         work_queue.SqsWorkQueue: {
@@ -179,6 +188,13 @@ def worker_exercises() -> Exercises:
             "put": table(lambda sink: sink.put(POOL, report("i-1"), 1000.0)),
             "directive": table(lambda sink: sink.directive(POOL)),
             "close": table(nothing),
+        },
+        message_notes.DynamoMessageNotes: {
+            "connect": noted(nothing),
+            "note": noted(lambda notes: notes.note(POOL, "m-1")),
+            "begins_alone": noted(lambda notes: notes.begins_alone(POOL, "m-1", 2, "i-1", 1000.0)),
+            "ended": noted(lambda notes: notes.ended(POOL, "m-1", 2, 1000.0, spared=False)),
+            "close": noted(nothing),
         },
     }
 

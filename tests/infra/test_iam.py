@@ -125,7 +125,7 @@ def test_every_error_names_the_operation_that_was_really_called(
 
 def test_a_policy_allows_what_is_called_and_nothing_else(role: Role) -> None:
     name, recorder, _, _ = role
-    allowed = [action for statement in statements(name) for action in listed(statement["Action"])]
+    allowed = {action for statement in statements(name) for action in listed(statement["Action"])}
     assert sorted(allowed) == sorted({ACTIONS.get(operation, operation) for operation in recorder.operations})
 
 
@@ -169,6 +169,12 @@ def partition_keys(calls: Sequence[Call]) -> set[str]:
     return {call.parameters["Item"]["pk"]["S"] for call in calls if call.operation == "dynamodb:PutItem"}
 
 
+def keys_of(recorded: Recorded, action: str) -> list[str]:
+    """The partition keys of the items that such calls were about."""
+    calls = [call for call in recorded[0].calls if call.operation == f"dynamodb:{action}"]
+    return sorted({call.parameters["Key"]["pk"]["S"] for call in calls})
+
+
 def test_a_workers_role_may_write_reports_and_nothing_of_the_controllers(
     controller: tuple[Recorder, Exercises, Recorder], worker: Recorded
 ) -> None:
@@ -184,11 +190,21 @@ def test_a_workers_role_may_write_reports_and_nothing_of_the_controllers(
 
 
 def test_a_workers_role_may_read_the_directive_of_its_pool_and_nothing_else(worker: Recorded) -> None:
-    (read,) = {call.parameters["Key"]["pk"]["S"] for call in worker[0].calls if call.operation == "dynamodb:GetItem"}
+    read, note = keys_of(worker, "GetItem")
+    assert note.endswith("#messages")
     assert allows("worker", "GetItem", [read])
     assert not allows("worker", "GetItem", [f"pool#{POOL}"])
     assert not allows("worker", "GetItem", [read.replace(POOL, "post")])
     assert not allows("worker", "GetItem", None)
+
+
+def test_a_workers_role_may_note_what_becomes_of_messages_of_its_pool(worker: Recorded) -> None:
+    (note,) = keys_of(worker, "UpdateItem")
+    assert allows("worker", "UpdateItem", [note])
+    assert allows("worker", "GetItem", [note])
+    assert not allows("worker", "UpdateItem", [f"pool#{POOL}"])
+    assert not allows("worker", "UpdateItem", [note.replace(POOL, "post")])
+    assert not allows("worker", "UpdateItem", None)
 
 
 @pytest.mark.parametrize(("namespace", "allowed"), [(NAMESPACE, True), ("AWS/SQS", False), ("billing", False)])

@@ -6,11 +6,14 @@ pk                         sk               other attributes
 ``pool#<name>``            ``state``        ``state`` (JSON text of PoolState), ``version`` (number, 1 at first save),
                                             ``saved_as`` (the token of that save)
 ``pool#<name>#directive``  ``directive``    ``directive`` (JSON text of Directive)
+``pool#<name>#messages``   ``message#<id>`` ``receive``, ``spared`` (numbers), ``alone`` (a worker's id; absent when no
+                                            run alone is open), ``expires_at`` (TTL, epoch seconds)
 ``pool#<name>#workers``    ``worker#<id>``  ``report`` (JSON text of WorkerReport), ``expires_at`` (TTL, epoch seconds)
 =========================  ===============  ========================================================================
 
 Partitions of their own, because IAM tells items apart by their partition key only (dynamodb:LeadingKeys): a worker's
-role may write reports and read the directive, and must not touch the pool's state, which holds the operator's overrides
+role may write reports and notes of messages and read the directive, and must not touch the pool's state, which holds
+the operator's overrides
 (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
 
 Upgrades: a field that a newer version added to the report is ignored by an older reader, so such fields don't raise the
@@ -26,6 +29,7 @@ from typing import Any, Final
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
+from tidegate.core.poison import MessageNote
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateUnreadable
 from tidegate.ports import StoredState
@@ -40,8 +44,12 @@ __all__ = [
     "directive_key",
     "directive_to_item",
     "item_to_directive",
+    "item_to_note",
     "item_to_report",
     "item_to_state",
+    "note_begins_alone",
+    "note_ended",
+    "note_key",
     "report_expiry_s",
     "report_to_item",
     "same_save",
@@ -61,6 +69,7 @@ WORKER_PREFIX: Final = "worker#"
 
 _POOL: Final = "pool#"
 _WORKERS: Final = "#workers"
+_MESSAGES: Final = "#messages"
 _REPORT: Final = "report"
 _DIRECTIVE: Final = "directive"
 _STATE: Final = "state"
@@ -172,3 +181,49 @@ def _text(what: str, item: Mapping[str, Any], name: str, kind: str) -> str:
     if not isinstance(value, str):
         raise StateUnreadable(what, f"it has no `{name}` of type {kind}")
     return value
+
+
+def note_key(pool: str, message_id: str) -> Item:
+    """The key of the note about a message."""
+    return {PARTITION_KEY: {"S": f"{_POOL}{pool}{_MESSAGES}"}, SORT_KEY: {"S": f"message#{message_id}"}}
+
+
+def item_to_note(pool: str, message_id: str, item: Mapping[str, Any] | None) -> MessageNote:
+    """Raises StateUnreadable, naming the message, when the item is damaged."""
+    if item is None:
+        return MessageNote()
+    what = f"note of message {message_id} in pool {pool}"
+    spared = item.get("spared", {"N": "0"})
+    receive, spared = _text(what, item, "receive", "N"), _text(what, {"spared": spared}, "spared", "N")
+    if not (receive.isdigit() and spared.isdigit()):
+        raise StateUnreadable(what, f"`receive` is {receive} and `spared` {spared}: not both whole numbers")
+    return MessageNote(int(receive), _text(what, item, "alone", "S") if "alone" in item else "", int(spared))
+
+
+_NOT_OLDER: Final = "attribute_not_exists(receive) OR receive <= :receive"
+
+
+def note_begins_alone(receive: int, worker_id: str, expires_at_s: float) -> dict[str, Any]:
+    """UpdateItem's parameters beyond table and key: this receive begins to run alone. Refused when a newer is noted."""
+    return {
+        "UpdateExpression": f"SET receive = :receive, alone = :worker, {TTL_ATTRIBUTE} = :expires",
+        "ConditionExpression": _NOT_OLDER,
+        "ExpressionAttributeValues": {
+            ":receive": {"N": str(receive)},
+            ":worker": {"S": worker_id},
+            ":expires": {"N": str(math.ceil(expires_at_s))},
+        },
+    }
+
+
+def note_ended(receive: int, expires_at_s: float, *, spared: bool) -> dict[str, Any]:
+    """As `note_begins_alone`: this receive has ended."""
+    return {
+        "UpdateExpression": f"SET receive = :receive, {TTL_ATTRIBUTE} = :expires ADD spared :spared REMOVE alone",
+        "ConditionExpression": _NOT_OLDER,
+        "ExpressionAttributeValues": {
+            ":receive": {"N": str(receive)},
+            ":spared": {"N": str(int(spared))},
+            ":expires": {"N": str(math.ceil(expires_at_s))},
+        },
+    }
