@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.controller.pool_rig import InlineExecutor, LastMinuteExecutor, Rig, always, controller_of
-from tidegate.controller.loop import next_due, run_until_stopped
+from tidegate.controller.loop import next_due, run_times, run_until_stopped
 from tidegate.core.model import Decision, Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.testing import FakeClock
@@ -109,3 +109,38 @@ def test_the_grid_never_shifts(due_s: int, late_s: int, tick_s: int) -> None:
 
     assert (following_s - due_s) % tick_s == 0
     assert missed == (following_s - due_s) // tick_s - 1
+
+
+def times_of(rig: Rig, times: int, ends_s: float) -> list[float]:
+    """When each of so many ticks was decided, of a loop that is given so many seconds."""
+
+    def left_s() -> float:
+        return START_S + ends_s - rig.clock.now()
+
+    (outcome,) = run_times(controller_of([rig], InlineExecutor()), times, 10, rig.clock, left_s, rig.events)
+    assert outcome.ok
+    return [decided.at_s - START_S for decided, _ in rig.events.decisions]
+
+
+def test_so_many_ticks_on_the_grid_and_then_an_end() -> None:
+    assert times_of(rig_taking(3), times=4, ends_s=90) == [0, 10, 20, 30]
+
+
+def test_no_tick_is_begun_that_the_time_left_does_not_reach_and_those_left_out_are_said() -> None:
+    rig = rig_taking(0)
+    assert times_of(rig, times=6, ends_s=35) == [0, 10, 20, 30]
+    assert rig.events.overruns == [(None, 2)]
+
+
+def test_ticks_that_take_longer_than_their_distance_follow_each_other_at_once() -> None:
+    assert times_of(rig_taking(15), times=3, ends_s=90) == [0, 15, 30]
+
+
+@given(st.integers(1, 20), st.floats(0, 30), st.floats(0, 200))
+def test_one_tick_is_made_in_any_case_and_none_begins_after_the_time_is_up(
+    times: int, takes_s: float, ends_s: float
+) -> None:
+    rig = rig_taking(takes_s)
+    ticks = times_of(rig, times, ends_s)
+    assert 1 <= len(ticks) <= times
+    assert all(at_s <= ends_s + 1e-6 for at_s in ticks[1:])

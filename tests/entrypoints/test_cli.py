@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -46,7 +47,7 @@ def pools(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tupl
     orders = Rig(decide=always(4))
     mail = Rig("mail", clock=orders.clock)
 
-    def wire(settings: Settings, clock: Clock, *, dry_run: bool = False) -> Wired:
+    def wire(settings: Settings, clock: Clock, *, dry_run: bool = False, log: TextIO | None = None) -> Wired:
         ticks = [rig.tick(store=ShadowStore(rig.store)) if dry_run else rig.tick() for rig in (orders, mail)]
         wanted = [metric for rig in (orders, mail) for metric in queue_metrics(rig.name)]
         return Wired(tuple(ticks), MinuteMetrics(orders.metrics, wanted), clock, settings.tick_s)

@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,13 @@ import boto3
 import pytest
 
 from tests.aws.moto_cloud import REGION, make_service, moto_clients
+from tests.controller.pool_rig import InlineExecutor
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.dynamodb import DynamoFleetTable, create_table
-from tidegate.entrypoints import lambda_handler
+from tidegate.entrypoints import lambda_handler, service
 from tidegate.entrypoints.lambda_handler import PoolsFailed, handler
 from tidegate.errors import ConfigError
+from tidegate.testing import FakeClock
 
 SETTINGS = """\
 table = "tidegate"
@@ -147,6 +150,89 @@ def test_a_warning_of_the_settings_is_logged_once_and_not_at_each_invocation(
     warnings = [line["fault"] for line in lines(capsys) if line["event"] == "settings"]
     assert len(warnings) == 1
     assert warnings[0].startswith("pools.orders.target_wait = '59s': ")
+
+
+class Context:
+    """Of an invocation whose time-out is `timeout_s` after the clock's start."""
+
+    def __init__(self, clock: FakeClock, timeout_s: float) -> None:
+        self._clock = clock
+        self._ends_s = clock.now() + timeout_s
+
+    def get_remaining_time_in_millis(self) -> int:
+        return round((self._ends_s - self._clock.now()) * 1000)
+
+
+@pytest.fixture
+def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
+    """Virtual time, and no threads that it could run ahead of."""
+    clock = FakeClock(time.time())
+    monkeypatch.setattr(lambda_handler, "SystemClock", lambda: clock)
+    monkeypatch.setattr(service, "ThreadPoolExecutor", lambda *_, **__: InlineExecutor())
+    return clock
+
+
+SIX_TICKS = SETTINGS.replace('tick = "60s"', 'tick = "10s"\nticks_per_invocation = 6')
+
+
+@pytest.mark.parametrize(("timeout_s", "ticks"), [(90, 6), (55, 5), (30, 3), (12, 1), (1, 1)])
+def test_ticks_are_made_as_far_as_the_time_out_allows_and_one_in_any_case(
+    bundle: Path, account: AwsClients, clock: FakeClock, capsys: pytest.CaptureFixture[str], timeout_s: int, ticks: int
+) -> None:
+    (bundle / "pools.toml").write_text(SIX_TICKS)
+
+    assert handler({}, Context(clock, timeout_s)) == {"pools": 1}
+
+    said = lines(capsys)
+    assert [line["event"] for line in said].count("decision") == ticks
+    assert clock.waits_s == [10.0] * (ticks - 1)
+    missed = [line["missed"] for line in said if line["event"] == "tick_missed"]
+    assert missed == ([] if ticks == 6 else [6 - ticks])
+
+
+def test_a_pool_that_a_later_tick_served_has_not_failed(
+    bundle: Path, account: AwsClients, clock: FakeClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    url = account.sqs().get_queue_url(QueueName="orders")["QueueUrl"]
+    (bundle / "pools.toml").write_text(SIX_TICKS)
+    account.sqs().delete_queue(QueueUrl=url)
+    clock.at(clock.now() + 45, lambda: account.sqs().create_queue(QueueName="orders"))
+
+    assert handler({}, Context(clock, 90)) == {"pools": 1}
+
+
+@pytest.mark.parametrize(
+    ("written", "fix"),
+    [
+        ('tick = "10s"', "ticks_per_invocation = 6"),
+        ('tick = "5s"\nticks_per_invocation = 6', "ticks_per_invocation = 12"),
+    ],
+)
+def test_ticks_that_leave_most_of_a_minute_unwatched_are_refused(bundle: Path, written: str, fix: str) -> None:
+    (bundle / "pools.toml").write_text(SETTINGS.replace('tick = "60s"', written))
+
+    with pytest.raises(ConfigError, match=rf'tick = .* unwatched; set tick = "60s", or {fix}'):
+        handler({}, None)
+
+
+def test_settings_can_be_in_a_parameter(bundle: Path, account: AwsClients, monkeypatch: pytest.MonkeyPatch) -> None:
+    boto3.client("ssm").put_parameter(Name="/tidegate/prod", Value=SETTINGS, Type="String")
+    monkeypatch.setenv("TIDEGATE_CONFIG", "ssm:/tidegate/prod:1")
+
+    assert handler({}, None) == {"pools": 1}
+    assert desired(account) > 1
+
+
+def test_metrics_are_lines_between_the_decisions(
+    bundle: Path, account: AwsClients, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (bundle / "pools.toml").write_text('publish = "log"\n' + SETTINGS)
+
+    handler({}, None)
+
+    decided, metrics = lines(capsys)
+    assert metrics["DesiredWorkers"] == decided["desired"]
+    assert metrics["_aws"]["CloudWatchMetrics"][0]["Namespace"] == "tidegate"
 
 
 @pytest.mark.integration

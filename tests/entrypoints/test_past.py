@@ -75,7 +75,7 @@ def test_the_second_look_asks_cloudwatch_nothing(cloud: AwsClients, monkeypatch:
     put(cloud, Metric("orders", "NumberOfMessagesSent", "Sum"), {time.time() - 7200: 300.0})
 
     def look(*, refresh: bool = False) -> Subject:
-        source = open_pool(Path("tidegate.toml"), "orders")
+        source = open_pool("tidegate.toml", "orders")
         kept = HistoryCache(Path("cache"), source.account)
         return from_pool(source, 1, Given(service_time="1s"), kept, refresh=refresh)
 

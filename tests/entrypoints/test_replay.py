@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import TextIO
 
 import pytest
 from typer.testing import CliRunner, Result
@@ -36,7 +37,7 @@ def orders(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> Rig:
     """The production `decide` over fakes."""
     rig = Rig(decide=decide)
 
-    def wire(settings: Settings, clock: Clock, *, dry_run: bool = False) -> Wired:
+    def wire(settings: Settings, clock: Clock, *, dry_run: bool = False, log: TextIO | None = None) -> Wired:
         return Wired((rig.tick(),), MinuteMetrics(rig.metrics, []), clock, settings.tick_s)
 
     monkeypatch.setattr(wiring, "wire", wire)

@@ -28,7 +28,9 @@ from tidegate.aws import (
     heartbeats,
     message_notes,
     metric_data,
+    s3,
     sqs,
+    ssm,
     work_queue,
 )
 from tidegate.aws.clients import AwsClients
@@ -44,6 +46,8 @@ CONTROLLER = {
     sqs: "sqs",
     cloudwatch: "cloudwatch",
     metric_data: "cloudwatch",
+    ssm: "ssm",
+    s3: "s3",
     ecs: "ecs",
     asg: "autoscaling",
     dynamodb: "dynamodb",
@@ -121,6 +125,16 @@ def _capacity(target: ecs.EcsService | asg.AutoScalingGroup) -> dict[str, Callab
     return {"read": target.read, "set_desired": lambda: target.set_desired(3, replace(target.read(), desired=2))}
 
 
+def _settings(clients: AwsClients) -> Exercises:
+    boto3.client("ssm").put_parameter(Name="/tidegate", Value="{}", Type="String")
+    boto3.client("s3", region_name="us-east-1").create_bucket(Bucket="settings")
+    boto3.client("s3").put_object(Bucket="settings", Key="tidegate.toml", Body=b"")
+    return {
+        ssm.SsmParameter: {"read": lambda: ssm.SsmParameter(clients.ssm()).read("/tidegate")},
+        s3.S3Object: {"read": lambda: s3.S3Object(clients.s3()).read("settings", "tidegate.toml")},
+    }
+
+
 def controller_exercises(clients: AwsClients) -> Exercises:
     """What calls each public method of each of the controller's adapters, all of which has been set up."""
     bare = AwsClients(REGION, session=boto3.Session())
@@ -133,6 +147,7 @@ def controller_exercises(clients: AwsClients) -> Exercises:
         sqs.SqsQueueReader: _queue_reader(clients),
         cloudwatch.CloudWatchMetrics: {"latest": lambda: metrics.latest([Metric("mail", "Depth", "Sum")], 6000.0)},
         metric_data.CloudWatchWriter: {"put": lambda: writer.put([datum])},
+        **_settings(clients),
         ecs.EcsService: _capacity(ecs.EcsService(clients.ecs(), "jobs", "workers", lambda: 0.0)),
         asg.AutoScalingGroup: _capacity(asg.AutoScalingGroup(clients.autoscaling(), "workers", lambda: 0.0)),
         dynamodb.DynamoFleetTable: _table(clients),

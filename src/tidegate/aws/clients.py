@@ -95,6 +95,14 @@ class AwsClients:
         client: DynamoDBClient = self._client("dynamodb", region)
         return client
 
+    def ssm(self, region: str | None = None) -> Any:
+        """Systems Manager of `region`, or of the default one. `Any`: its one call is worth no stubs, nor is S3's."""
+        return self._client("ssm", region)
+
+    def s3(self) -> Any:
+        """S3 of the default Region, which is led on to a bucket's own."""
+        return self._client("s3")
+
     def _client(self, service: str, region: str | None = None, config: Config = CONFIG) -> Any:
         key = (service, region or self._region)
         with self._lock:  # a boto3 session is not safe to use from two threads, its clients are

@@ -47,7 +47,8 @@ def believing_json_only(client: Any) -> Any:
 
 def _refuse_what_is_no_object(operation_model: Any, response_dict: Mapping[str, Any], **_: object) -> None:
     """Of the services that speak JSON each success is an object; where there is nothing to say, some say nothing."""
+    if operation_model.service_model.resolved_protocol != "json":
+        return  # elsewhere the body may be a stream
     body = response_dict["body"].lstrip()
-    is_json = operation_model.service_model.resolved_protocol == "json"
-    if is_json and response_dict["status_code"] < 300 and body and not body.startswith(b"{"):
+    if response_dict["status_code"] < 300 and body and not body.startswith(b"{"):
         raise ValueError("no JSON object")

@@ -41,7 +41,7 @@ _CODES: Final[dict[str, type[CloudError]]] = {
         "OptInRequired KmsAccessDenied KmsOptInRequired BlockedException",
         Gone: "QueueDoesNotExist NonExistentQueue ResourceNotFound ResourceNotFoundException "
         "ClusterNotFoundException ServiceNotFoundException ServiceNotActiveException TableNotFoundException "
-        "ParameterNotFound NoSuchEntity",
+        "ParameterNotFound ParameterVersionNotFound NoSuchEntity NoSuchKey NoSuchBucket",
         Unreachable: "InternalFailure InternalError InternalServerError InternalServiceError InternalServiceFault "
         "ServerException ServiceUnavailable ServiceUnavailableException ServiceFailure RequestTimeout "
         "RequestTimeoutException",

@@ -3,7 +3,7 @@
 `load` gives settings or raises every fault at once; `PoolSettings.at` gives what a decision needs at a moment.
 """
 
-from tidegate.config.loading import Loaded, assemble, load
+from tidegate.config.loading import Loaded, assemble, load, load_text
 from tidegate.config.models import EcsService, PoolSettings, Ramp, Settings, Window
 from tidegate.config.schema import json_schema
 from tidegate.config.summary import describe
@@ -19,4 +19,5 @@ __all__ = [
     "describe",
     "json_schema",
     "load",
+    "load_text",
 ]

@@ -21,7 +21,8 @@ __all__ = ["PREFIX", "Overlaid", "overlay", "plain_name"]
 
 PREFIX = "TIDEGATE_"
 _NOT_OURS = ("TIDEGATE_WORKER_", "TIDEGATE_DEMO_")
-_NOT_SETTINGS = ("TIDEGATE_CONFIG",)
+_NOT_SETTINGS = ("TIDEGATE_CONFIG", "TIDEGATE_CONFIG_REVISION")
+"""Where the settings are, and what whoever deploys them changes with them so that they are read anew."""
 
 
 @dataclass

@@ -1,5 +1,6 @@
 """From a file and the environment to settings, or to every fault at once."""
 
+import json
 import tomllib
 from collections.abc import Mapping
 from copy import deepcopy
@@ -17,7 +18,7 @@ from tidegate.config.models import Settings
 from tidegate.config.shape import fields, spot
 from tidegate.errors import ConfigError, Fault
 
-__all__ = ["Loaded", "assemble", "load"]
+__all__ = ["Loaded", "assemble", "load", "load_text"]
 
 _LARGEST_FILE = 1_000_000
 
@@ -35,7 +36,16 @@ def load(path: Path, environ: Mapping[str, str]) -> Loaded:
 
     Raises ConfigError with every fault: of the file, the variables, each value, and the values together.
     """
-    return assemble(_read(path), environ)
+    return load_text(_read(path), str(path), environ)
+
+
+def load_text(data: bytes, origin: str, environ: Mapping[str, str]) -> Loaded:
+    """As `load`, from the bytes of a settings file that was read at `origin`.
+
+    TOML, or the same tree as a JSON object: what makes settings by program (Terraform, CDK) writes JSON, and no TOML
+    file begins with a brace.
+    """
+    return assemble(_tree(data, origin), environ)
 
 
 def assemble(tree: Mapping[str, Any], environ: Mapping[str, str], origins: Mapping[At, str] | None = None) -> Loaded:
@@ -54,15 +64,12 @@ def assemble(tree: Mapping[str, Any], environ: Mapping[str, str], origins: Mappi
     return Loaded(settings, tuple(found.fault(overlaid.origins) for found in together))
 
 
-def _read(path: Path) -> dict[str, Any]:
-    """The file's tree. Raises ConfigError when there is none, or it is not TOML (with line and column)."""
+def _read(path: Path) -> bytes:
+    """Raises ConfigError when there is no such file, or it can't be read."""
     file = str(path)
     try:
         with path.open("rb") as stream:
-            data = stream.read(_LARGEST_FILE + 1)
-        if len(data) > _LARGEST_FILE:
-            raise _unreadable(file, "is larger than 1 MB", "name the settings file")
-        return tomllib.loads(data.decode("utf-8-sig"))  # editors on Windows begin a file with a byte order mark
+            return stream.read(_LARGEST_FILE + 1)
     except FileNotFoundError:
         raise _unreadable(
             file, "there is no such file", "write one (see examples/tidegate.toml), or name another"
@@ -70,8 +77,19 @@ def _read(path: Path) -> dict[str, Any]:
     except OSError as error:
         reason = (error.strerror or type(error).__name__).lower()
         raise _unreadable(file, f"can't be read: {reason}", "name a file that this user may read") from error
+
+
+def _tree(data: bytes, file: str) -> dict[str, Any]:
+    """Raises ConfigError when it is neither TOML (with line and column) nor a JSON object."""
+    if len(data) > _LARGEST_FILE:
+        raise _unreadable(file, "is larger than 1 MB", "name the settings file")
+    try:
+        text = data.decode("utf-8-sig")  # editors on Windows begin a file with a byte order mark
+        return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise _unreadable(file, f"is not UTF-8 at byte {error.start}", "save it as UTF-8 text") from error
+    except json.JSONDecodeError as error:
+        raise _unreadable(file, f"is not JSON: {error}", "mend that place") from error
     except (ValueError, RecursionError) as error:
         # Not only TOMLDecodeError: a number of thousands of digits and tables nested too deep end here too.
         said = str(error) if isinstance(error, tomllib.TOMLDecodeError) else "a number or a table beyond all measure"

@@ -40,6 +40,7 @@ OneOrMore = Annotated[int, Count(at_least=1)]
 PerSecond = Annotated[float, Amount(at_least=0.001, at_most=1_000_000)]
 Calls = Annotated[float, Amount(at_least=0.001, at_most=100_000)]
 Megabytes = Annotated[int, Count(at_least=1)]
+Ticks = Annotated[int, Count(at_least=1, at_most=600)]
 Queue = Annotated[Text, AfterValidator(read_queue)]
 Cluster = Annotated[Text, AfterValidator(read_cluster)]
 Service = Annotated[Text, AfterValidator(read_service)]
@@ -345,6 +346,11 @@ class Settings(_Table):
         examples=["log"],
     )
     namespace: Namespace = Field("tidegate", description="CloudWatch namespace of the metrics that `publish` writes.")
+    ticks_per_invocation: Ticks = Field(
+        1,
+        description="Of the Lambda only: ticks made in one invocation, `tick` apart, as far as its time-out allows. A "
+        "schedule calls it once a minute at most.",
+    )
     pools: Annotated[Mapping[str, PoolSettings], Field(min_length=1)] = Field(
         description="The pools, each under its name.", examples=[{"orders": _EXAMPLE}]
     )

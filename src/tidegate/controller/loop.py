@@ -2,11 +2,12 @@
 
 import math
 import threading
+from collections.abc import Callable
 
-from tidegate.controller.controller import Controller
+from tidegate.controller.controller import Controller, Outcome
 from tidegate.ports import Clock, EventSink
 
-__all__ = ["next_due", "run_until_stopped"]
+__all__ = ["next_due", "run_times", "run_until_stopped"]
 
 
 def next_due(due_s: float, now_s: float, tick_s: float) -> tuple[float, int]:
@@ -43,3 +44,23 @@ def run_until_stopped(
         if clock.wait(stop, max(0.0, due_s - clock.now())):
             break
     controller.finish()
+
+
+def run_times(
+    controller: Controller, times: int, tick_s: float, clock: Clock, left_s: Callable[[], float], sink: EventSink
+) -> list[Outcome]:
+    """Tick `times` times, `tick_s` seconds apart; each pool's last outcome.
+
+    A tick starts only while more than its wait is left by `left_s` (which counts what it needs itself as gone), so that
+    whoever gave the time does not end it half done. Ticks that are left out are said.
+    """
+    began_s, never = clock.now(), threading.Event()
+    controller.tick()
+    for number in range(1, times):
+        pause_s = max(0.0, began_s + number * tick_s - clock.now())
+        if left_s() < pause_s:
+            sink.overran(None, times - number)
+            break
+        clock.wait(never, pause_s)
+        controller.tick()
+    return controller.finish()

@@ -76,13 +76,14 @@ def _options(
 
 @app.command(short_help="Check the settings and name every fault at once.")
 def validate(
-    file: Annotated[Path | None, typer.Argument(help="The settings file to check.", show_default=False)] = None,
+    file: Annotated[str | None, typer.Argument(help="The settings to check.", show_default=False)] = None,
     config: ConfigFile = DEFAULT_CONFIG,
 ) -> None:
     """Check the settings, naming every fault at once; asks nothing of AWS."""
-    from tidegate.config import describe, load
+    from tidegate.config import describe
+    from tidegate.entrypoints.sources import load_from
 
-    loaded = load(file or config, os.environ)
+    loaded = load_from(file or config, os.environ)
     warn_of(loaded.warnings)
     for line in describe(loaded):
         say(line)

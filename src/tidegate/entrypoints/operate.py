@@ -1,6 +1,5 @@
 """The commands of an operator's hand: freeze, pin, resume, status."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -79,7 +78,7 @@ def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
         raise typer.Exit(EXIT_FAULT)
 
 
-def named_pool(settings: "Settings", name: str, config: Path) -> "PoolSettings":
+def named_pool(settings: "Settings", name: str, config: str) -> "PoolSettings":
     """Raises ConfigError, naming the pools there are, for a name that is none of them."""
     if name not in settings.pools:
         fix = f"write one of {', '.join(settings.pools)}"

@@ -14,10 +14,19 @@ if TYPE_CHECKING:
 
 __all__ = ["DEFAULT_CONFIG", "EXIT_FAULT", "ConfigFile", "DryRun", "LogLevel", "RecordFile", "load_settings", "warn_of"]
 
-DEFAULT_CONFIG = Path("tidegate.toml")
+DEFAULT_CONFIG = "tidegate.toml"
 EXIT_FAULT = 2
 
-ConfigFile = Annotated[Path, typer.Option("--config", "-c", envvar="TIDEGATE_CONFIG", help="The settings file.")]
+ConfigFile = Annotated[
+    str,
+    typer.Option(
+        "--config",
+        "-c",
+        metavar="FILE",
+        envvar="TIDEGATE_CONFIG",
+        help="The settings: a file, ssm:PARAMETER or s3://BUCKET/KEY.",
+    ),
+]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Decide as ever, but set and store nothing.")]
 RecordFile = Annotated[
     Path | None, typer.Option("--record", help="Record every decision here, for `tidegate replay`; wins over `record`.")
@@ -25,11 +34,11 @@ RecordFile = Annotated[
 LogLevel = Annotated[str, typer.Option("--log-level", help="debug, info, warning or error.")]
 
 
-def load_settings(config: Path) -> "Settings":
+def load_settings(config: str) -> "Settings":
     """The settings, their warnings having been shown. Raises ConfigError with every fault."""
-    from tidegate.config import load
+    from tidegate.entrypoints.sources import load_from
 
-    loaded = load(config, os.environ)
+    loaded = load_from(config, os.environ)
     warn_of(loaded.warnings)
     return loaded.settings
 

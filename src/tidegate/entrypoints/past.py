@@ -1,7 +1,6 @@
 """A pool of the settings, opened for looking back: its settings, its past, what its workers measured."""
 
 import os
-from pathlib import Path
 
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.history import CloudWatchHistory
@@ -20,7 +19,7 @@ _ACCOUNT = ("AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_ENDPOINT_URL", "AWS_REGION"
 """Variables that decide whose queues are meant by their names. None of them is a secret."""
 
 
-def open_pool(config: Path, name: str) -> PoolSource:
+def open_pool(config: str, name: str) -> PoolSource:
     """Asks nothing of AWS yet. Raises ConfigError for faults of the settings and for a pool that they don't have."""
     settings = load_settings(config)
     pool = named_pool(settings, name, config)

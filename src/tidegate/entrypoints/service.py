@@ -1,5 +1,6 @@
 """`tidegate run` and `tidegate once`: check that everything is there, then tick."""
 
+import math
 import signal
 import socket
 import threading
@@ -9,14 +10,14 @@ from contextlib import contextmanager, suppress
 from typing import TypeVar
 
 from tidegate.controller.controller import MOST_THREADS, Controller, Outcome
-from tidegate.controller.loop import run_until_stopped
+from tidegate.controller.loop import run_times, run_until_stopped
 from tidegate.controller.preflight import check, lines
 from tidegate.entrypoints.threads import DaemonThreads
 from tidegate.entrypoints.wiring import Wired
 from tidegate.errors import Throttled, TidegateError
 from tidegate.ports import EventSink
 
-__all__ = ["STOP_SIGNALS", "NotReady", "serve", "serve_once", "tick_once", "until_signal"]
+__all__ = ["STOP_SIGNALS", "NotReady", "serve", "serve_once", "tick_once", "tick_times", "until_signal"]
 
 T = TypeVar("T")
 Say = Callable[[str], None]
@@ -59,9 +60,13 @@ def serve_once(wired: Wired, sink: EventSink, doubtful: Say) -> list[Outcome]:
 
 def tick_once(wired: Wired, sink: EventSink) -> list[Outcome]:
     """One tick of every pool, without a look beforehand."""
+    return tick_times(wired, sink, 1, lambda: math.inf)
+
+
+def tick_times(wired: Wired, sink: EventSink, times: int, left_s: Callable[[], float]) -> list[Outcome]:
+    """Several ticks of every pool, as long as `left_s` allows; each pool's last outcome."""
     with _controlling(wired, sink) as controller:
-        controller.tick()
-        return controller.finish()
+        return run_times(controller, times, wired.tick_s, wired.clock, left_s, sink)
 
 
 def until_signal(work: Callable[[threading.Event], T]) -> T:

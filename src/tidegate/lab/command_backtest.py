@@ -29,8 +29,8 @@ def backtest(
         int | None, typer.Option(min=1, max=DAYS_AT_MOST, help="With --pool: how far back; left out: 7.")
     ] = None,
     config: Annotated[
-        Path, typer.Option("--config", "-c", envvar="TIDEGATE_CONFIG", help="With --pool: the settings file.")
-    ] = Path("tidegate.toml"),
+        str, typer.Option("--config", "-c", envvar="TIDEGATE_CONFIG", help="With --pool: where the settings are.")
+    ] = "tidegate.toml",
     cache: Annotated[Path, typer.Option(help="With --pool: keeps CloudWatch's answers for a day.")] = CACHE,
     refresh: Annotated[bool, typer.Option("--refresh", help="With --pool: ask CloudWatch again.")] = False,
     target_wait: Annotated[
@@ -93,7 +93,7 @@ def _trace(trace: Path | None, pool: str | None, days: int | None) -> Path:
 
 
 def _of_pool(
-    open_pool: OpenPool, config: Path, pool: str, days: int, given: Given, cache: Path, *, refresh: bool
+    open_pool: OpenPool, config: str, pool: str, days: int, given: Given, cache: Path, *, refresh: bool
 ) -> Subject:
     source = open_pool(config, pool)
     kept = HistoryCache(cache.expanduser(), source.account)

@@ -52,7 +52,7 @@ class PoolSource:
     now_s: float
 
 
-OpenPool = Callable[[Path, str], PoolSource]
+OpenPool = Callable[[str, str], PoolSource]
 """From the settings file and a pool's name. Raises ConfigError."""
 
 
