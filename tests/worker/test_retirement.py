@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from itertools import pairwise
 
 import pytest
 
@@ -11,6 +12,7 @@ from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerState
 from tidegate.errors import Blocked, Denied, Gone, StateUnreadable, Throttled
 from tidegate.testing import FakeProtection, FakeWorkQueue
+from tidegate.worker.lapse import EVERY_S
 from tidegate.worker.lifecycle import Why
 from tidegate.worker.message import Message
 from tidegate.worker.shield import HOLD_S, RENEW_S
@@ -269,3 +271,31 @@ async def test_a_protection_call_that_hangs_delays_the_first_poll_by_seconds_onl
         await until(lambda: bench.queue.of("receive"))
         assert bench.queue.of("receive")[0].at_s < 6.0
         await bench.stop()
+
+
+async def test_without_a_fleet_table_a_busy_worker_lets_its_protection_lapse_and_interrupts_nothing() -> None:
+    work, protection = Work(takes_s=20.0), FakeProtection()
+    async with working(
+        work, FakeWorkQueue(visibility_s=60), replace(PLAN, lapses=True), protection=protection
+    ) as bench:
+        for _ in range(400):
+            bench.queue.send()
+        await asyncio.sleep(3000)
+        drops = [at_s for at_s, protected in protection.asked if not protected]
+        gaps_s = [later - sooner for sooner, later in pairwise([0.0, *drops])]
+        assert 5 <= len(drops) <= 3000 / EVERY_S + 1
+        assert max(gaps_s) < 2 * EVERY_S
+        assert work.told == []
+        assert len(work.finished) > 0.85 * 2 * 3000 / 20
+
+
+async def test_a_worker_of_long_jobs_lapses_seldom_since_draining_leaves_slots_empty() -> None:
+    work, protection = Work(takes_s=600.0), FakeProtection()
+    async with working(
+        work, FakeWorkQueue(visibility_s=60), replace(PLAN, lapses=True), protection=protection
+    ) as bench:
+        for _ in range(400):
+            bench.queue.send()
+        await asyncio.sleep(36_000)
+        assert work.told == []
+        assert len(work.finished) > 0.85 * 2 * 36_000 / 600

@@ -14,7 +14,7 @@ from botocore.parsers import ResponseParserError
 
 from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled, Unreachable
 
-__all__ = ["AWS_ERRORS", "calling", "error_code", "wrap", "wrapping"]
+__all__ = ["AWS_ERRORS", "calling", "error_code", "from_code", "wrap", "wrapping"]
 
 AWS_ERRORS: Final = (boto.ClientError, boto.BotoCoreError, ResponseParserError)
 """What boto3 and aiobotocore raise for a call: a refusal, a failure to call at all, an answer that is not AWS's."""
@@ -183,6 +183,11 @@ def _from_answer(error: boto.ClientError, operation: str, resource: str) -> Clou
     code = error_code(error)
     message = _one_line(str(error.response.get("Error", {}).get("Message", "")))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    return from_code(code, message, status, operation, resource)
+
+
+def from_code(code: str, message: str, status: int, operation: str, resource: str) -> CloudError:
+    """The typed error for a code of AWS's, whoever passed it on; `status` is HTTP's, 0 where there is none."""
     kind = _kind(code, status, message)
     fix = _CODE_FIXES.get(code) or (_allow(operation, resource) if kind is Denied else "")
     return kind(operation, resource, f"{code} ({message})" if message else code, fix)

@@ -17,8 +17,10 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from typing import Final, Unpack, cast
 
+from tidegate.aws.ecs_agent import EcsAgent
 from tidegate.aws.heartbeats import DynamoHeartbeats
 from tidegate.aws.queues import queue_name
 from tidegate.aws.work_queue import SqsWorkQueue
@@ -60,6 +62,12 @@ class Worker:
         self._lock = threading.Lock()
         self._tell: Callable[[str], object] | None = None
         self._told: list[str] = []
+        self._service: WorkerService | None = None
+
+    @property
+    def draining(self) -> bool:
+        """Whether the worker has been told to take no more work, for a while (retired) or for good. From any thread."""
+        return self._service is not None and self._service.draining
 
     def run(self) -> None:
         """Works until SIGTERM, SIGINT or `stop`, then drains and returns. For the main thread of a program.
@@ -140,7 +148,18 @@ class Worker:
             stack.push_async_callback(queue.close)
             sink = await _sink(self.settings)
             stack.push_async_callback(sink.close)
-            service = WorkerService(plan, [queue], sink, runner, clock=_steady, wall=time.time, random=random.random)
+            protection = EcsAgent.from_environment(os.environ) if self.settings.protect else None
+            service = WorkerService(
+                replace(plan, lapses=protection is not None and isinstance(sink, _NoFleet)),
+                [queue],
+                sink,
+                runner,
+                clock=_steady,
+                wall=time.time,
+                random=random.random,
+                protection=protection,
+            )
+            self._service = service
             self._listen(lambda reason: loop.call_soon_threadsafe(service.stop, reason))
             stack.callback(self._listen, None)
             await service.serve()

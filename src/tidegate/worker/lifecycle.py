@@ -56,6 +56,8 @@ class Lifecycle:
         self.retired, self.working = asyncio.Event(), asyncio.Event()
         """One of the two is set: the worker is to take no more work, or it is to."""
         self.working.set()
+        self.released = asyncio.Event()
+        """Set while the worker holds nothing and may be taken."""
         self._grace_s = grace_s
         self._on_change = on_change
         self._clock = clock
@@ -113,6 +115,7 @@ class Lifecycle:
         """The next state, if it is one: from `released` a worker that leaves does not begin again."""
         if state is WorkerState.RUNNING or _ORDER.index(state) > _ORDER.index(self.state):
             self.state = state
+            (self.released.set if state is WorkerState.RELEASED else self.released.clear)()
             self._on_change()
 
     def time_left_s(self) -> float:

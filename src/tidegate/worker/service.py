@@ -15,6 +15,7 @@ from tidegate.worker.consumer import Consumer
 from tidegate.worker.dependencies import DependencyLog
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane, QueuePlan, open_lane
+from tidegate.worker.lapse import Lapse
 from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.leaving import end, leave, settled
 from tidegate.worker.lifecycle import Lifecycle, Why
@@ -55,6 +56,8 @@ class Plan:
     """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""
     host: str = ""
     """What the platform calls this worker, if it is known."""
+    lapses: bool = False
+    """Nobody retires it: it lets its protection lapse from time to time."""
 
 
 class WorkerService:
@@ -150,6 +153,9 @@ class WorkerService:
             asyncio.create_task(self._shield.run(), name="tidegate-shield"),
         ]
         polling = asyncio.create_task(self._consumer(lanes, jobs).run(), name="tidegate-consumer")
+        if self._plan.lapses:
+            lapse = Lapse(self._lifecycle, self._clock, self._random)
+            background.append(asyncio.create_task(lapse.run(), name="tidegate-lapse"))
         retiring = asyncio.create_task(retirement.run(), name="tidegate-retirement")
         try:
             await self._until_told_or_broken([*background, polling, retiring])

@@ -69,6 +69,7 @@ class WorkerOptions(TypedDict, total=False):
     region: str | None
     retry_base: float | str | None
     retry_cap: float | str | None
+    protect: bool | None
 
 
 class WorkerSettings(BaseSettings):
@@ -110,6 +111,8 @@ class WorkerSettings(BaseSettings):
     """A message whose handler raised is hidden for up to this long, doubled at each further receive …"""
     retry_cap: Duration = 300.0
     """… and for no longer than this."""
+    protect: bool = True
+    """Have the platform spare this worker when it scales in or deploys, where it can be asked to."""
 
     @property
     def grace_s(self) -> float:
