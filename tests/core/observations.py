@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from tidegate.core.absence import Absence
 from tidegate.core.model import Pool
-from tidegate.core.observation import Capacity, Observation, QueueObservation, Reading
+from tidegate.core.observation import Capacity, Observation, QueueObservation, QuietGroups, Reading
 from tidegate.core.reports import Fleet, WorkerReport, WorkerState, WorkFigures
 
 NOW_S = 1_000_000.0
@@ -41,13 +41,15 @@ def queue(
     at_s: float = NOW_S,
     absence: Absence | None = None,
     name: str = "orders",
+    quiet: QuietGroups | None = None,
 ) -> QueueObservation:
     if absence is not None:
         counts = [Reading(None, at_s, absence, f"the queue is {absence}")] * 3
     else:
         counts = [reading(value, at_s) for value in (waiting, in_flight, delayed)]
-    metrics = [reading(value, at_s - 60) for value in (age_s, sent_per_s, deleted_per_s)]
-    return QueueObservation(name, *counts, *metrics)
+    age, sent, deleted = (reading(value, at_s - 60) for value in (age_s, sent_per_s, deleted_per_s))
+    visible, hidden, later = counts
+    return QueueObservation(name, visible, hidden, later, age, sent, deleted, quiet)
 
 
 def worker(

@@ -16,12 +16,12 @@ MINUTES = replace(POOL, target_wait_s=60)
 def waits(early: int, late: int = 0, age_s: float | None = None) -> Signals:
     """`early` starts after less than 50 ms, `late` ones after two minutes."""
     buckets = tuple(early if i == 0 else late if edge == 180 else 0 for i, edge in enumerate((*WAIT_BOUNDS_S, 0)))
-    seen = observe(queue(0, age_s=age_s), workers=(worker(completions=early + late, waits=buckets),))
+    seen = observe(queue(0, age_s=age_s), workers=(worker(busy=4, completions=early + late, waits=buckets),))
     return read_signals(MINUTES, PoolState(), seen)
 
 
 def silent(age_s: float | None = None) -> Signals:
-    return read_signals(MINUTES, PoolState(), observe(queue(0, age_s=age_s)))
+    return read_signals(MINUTES, PoolState(), observe(queue(1, age_s=age_s)))
 
 
 def test_ten_minutes_of_waits_in_time_earn_all_of_the_standing_wait() -> None:

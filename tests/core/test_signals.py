@@ -58,7 +58,7 @@ def test_a_stale_metric_is_no_metric() -> None:
 
 
 def test_the_age_is_the_oldest_queues_and_half_a_sum_of_rates_is_none() -> None:
-    signals = read_signals(POOL, PoolState(), observe(queue(age_s=12, sent_per_s=3), queue(age_s=40)))
+    signals = read_signals(POOL, PoolState(), observe(queue(9, age_s=12, sent_per_s=3), queue(age_s=40)))
     assert (signals.age_s, signals.sent_per_s) == (40, None)
 
 

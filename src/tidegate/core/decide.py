@@ -9,20 +9,24 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from tidegate.core import guardrails, times
-from tidegate.core.adapt import blind_s, learn_lean, learn_surge
-from tidegate.core.arrivals import arrivals_per_s, extend_samples, steady_per_s
-from tidegate.core.ceiling import Ceiling, ceiling, learn_quick
-from tidegate.core.committed import commit
-from tidegate.core.explain import sentence, sentence_without_need
+from tidegate.core.ceiling import Ceiling, ceiling
+from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
+from tidegate.core.finish_by import finish_in_time
+from tidegate.core.foreign import learn_foreign, yielded
 from tidegate.core.guardrails import Limit
+from tidegate.core.health import crowding, health_of, learn_health
+from tidegate.core.learn import learn
 from tidegate.core.model import Action, Decision, Pool, PoolState, Reason, Scalar, Step
+from tidegate.core.moved_in import moved_in
 from tidegate.core.need import Load, need
 from tidegate.core.observation import Observation
+from tidegate.core.order import groups_bind, idle_since
 from tidegate.core.overrides import describe, in_force
+from tidegate.core.quiet import sized_for_quiet
 from tidegate.core.signals import Freshness, Signals, read_signals
+from tidegate.core.starting import learn_stalled, started
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.wait import hold_the_wait
-from tidegate.core.waiting import head_age_s, waiting
 
 __all__ = ["decide"]
 
@@ -43,6 +47,8 @@ class _Trail:
     steps: list[Step] = field(default_factory=list)
     reason: Reason | None = None
     note: str = ""
+    plan: str = ""
+    notices: list[str] = field(default_factory=list)
 
     def apply(self, name: str, limit: Limit, values: Mapping[str, Scalar] | None = None) -> None:
         before, self.workers = self.workers, limit.workers
@@ -58,32 +64,41 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     what can't be known ends in a decision that holds and says why.
     """
     signals = read_signals(pool, state, observation)
-    state = _watch(pool, state, observation)
+    state, notices = _watch(pool, state, observation, signals)
     slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
     limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s)
-    trail = _Trail(pool, observation, observation.capacity.desired)
+    trail = _Trail(pool, observation, observation.capacity.desired, notices=notices)
     trail.steps.append(signals_step(pool, state, signals, observation.now_s))
     trail.steps.append(capacity_step(state, observation, slots_per_worker))
     load = None
     if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
         _blind(trail, signals)
     else:
-        state, load = _estimate(pool, state, observation, signals, slots_per_worker)
-        wanted = _unmeasured(trail, signals) if load is None else _size(trail, load, limit)
+        learned = learn(pool, state, observation, signals, slots_per_worker)
+        state, load = learned.state, learned.load
+        trail.notices.extend(learned.notices)
+        wanted = _unmeasured(trail, signals) if load is None else _size(trail, state, signals, load, limit)
         trail.workers = wanted
     return _limited(trail, state, signals, limit, load)
 
 
-def _watch(pool: Pool, state: PoolState, seen: Observation) -> PoolState:
-    """Let overrides run out, notice a gap in the ticks, and remember that workers report."""
+def _watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> tuple[PoolState, list[str]]:
+    """Let overrides run out, notice a gap in the ticks and what others do, and remember that workers report."""
     gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, times.hold_s(pool, state))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
-    return replace(
+    contest, foreign = learn_foreign(pool, state, seen.capacity, seen.now_s)
+    state = replace(
         state,
         override=in_force(state.override, seen.now_s),
+        contest=contest,
+        stalled=learn_stalled(state, signals, seen.capacity, seen.now_s),
+        idle_since_s=idle_since(state.idle_since_s, signals.fleet, signals.waiting, seen.now_s),
+        oldest_sent_s=signals.oldest_sent_s,
+        moved_in=moved_in(state.moved_in, signals, seen.now_s),
         watched_since_s=seen.now_s if gap or state.watched_since_s is None else state.watched_since_s,
         reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,
     )
+    return state, [note for note in (foreign, signals.age_note) if note]
 
 
 def _limited(
@@ -91,19 +106,22 @@ def _limited(
 ) -> tuple[Decision, PoolState]:
     """From the need (or from what is there, where none can be reckoned) to the count to ask for."""
     seen, current, wanted = trail.seen, trail.seen.capacity.desired, trail.workers
+    elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     needs = guardrails.remember_need(state.needs, seen.now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
     state = replace(state, needs=needs, ticked_at_s=seen.now_s)
     _limit(trail, state, signals, limit, load)
-    reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
-    if load is None:
-        said = sentence_without_need(current, trail.workers, reason, trail.note)
-    else:
-        said = sentence(trail.pool, load, current, wanted, trail.workers, reason, trail.note)
-    state = replace(
-        times.record_change(state, seen.now_s, trail.workers - current),
-        desired=trail.workers,
-    )
-    return _decision(trail, signals, reason, said), state
+    decision = _decision(trail, signals, load, wanted)
+    memory = learn_health(state.health, decision, elapsed_s)
+    crowded = _crowded(trail, state, load) if load is not None and state.classes else ()
+    advised = replace(decision, health=health_of(memory, trail.pool, seen.now_s, (*trail.notices, *crowded)))
+    state = times.record_change(state, seen.now_s, trail.workers - current)
+    return advised, replace(state, desired=trail.workers, health=memory)
+
+
+def _crowded(trail: _Trail, state: PoolState, load: Load) -> tuple[str, ...]:
+    slots = trail.seen.capacity.desired * load.slots_per_worker
+    said = crowding(trail.pool, state.classes, load.arrivals.value, slots, load.service_time.value)
+    return (said,) if said else ()
 
 
 def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None) -> None:
@@ -117,10 +135,13 @@ def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, lo
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit), limit.every)
     trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
+    start_up_s = times.start_up_s(pool, state).value
+    trail.apply("starting", started(trail.workers, current, state.stalled, start_up_s, seen.now_s))
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, limit, seen.capacity))
     trail.apply(
         "hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, hold_s, patient=not pool.plain)
     )
+    trail.apply("contest", yielded(trail.workers, current, state.contest, seen.now_s))
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
@@ -135,11 +156,28 @@ def _blind(trail: _Trail, signals: Signals) -> None:
     trail.note = f"the queue's counts are {signals.counts}" + (f" ({signals.errors[0]})" if signals.errors else "")
 
 
-def _size(trail: _Trail, load: Load, limit: Ceiling) -> int:
-    plain = trail.pool.plain
-    wanted, step = need(trail.pool, load, limit.workers) if plain else hold_the_wait(trail.pool, load, limit.workers)
-    trail.steps.extend((estimate_step(trail.pool, load), step))
-    return wanted
+def _size(trail: _Trail, state: PoolState, signals: Signals, load: Load, limit: Ceiling) -> int:
+    """What the work needs, by the pool's objective; never more than a FIFO queue's groups can keep busy."""
+    pool, now_s = trail.pool, trail.seen.now_s
+    workers, steps = _needed(trail, signals, load, limit)
+    trail.steps.extend((estimate_step(pool, load), *steps))
+    trail.notices.extend(step.note for step in steps[1:])
+    if load.fifo:
+        bound = groups_bind(workers, signals.fleet, signals.waiting, state.idle_since_s, now_s)
+        trail.workers = workers
+        trail.apply("groups", bound)
+        workers = bound.workers
+    return workers
+
+
+def _needed(trail: _Trail, signals: Signals, load: Load, limit: Ceiling) -> tuple[int, tuple[Step, ...]]:
+    pool = trail.pool
+    if pool.finish_in_s is not None:
+        workers, step = finish_in_time(pool, load, pool.finish_in_s, trail.seen.capacity.desired, limit.workers)
+        trail.plan = step.note
+        return workers, (step,)
+    formula = need if pool.plain else hold_the_wait
+    return sized_for_quiet(pool, load, signals, lambda part: formula(pool, part, limit.workers))
 
 
 def _unmeasured(trail: _Trail, signals: Signals) -> int:
@@ -149,46 +187,16 @@ def _unmeasured(trail: _Trail, signals: Signals) -> int:
     return max(trail.workers, 1) if signals.in_hand > 0 else trail.workers
 
 
-def _estimate(
-    pool: Pool, state: PoolState, seen: Observation, signals: Signals, slots_per_worker: int
-) -> tuple[PoolState, Load | None]:
-    elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
-    known = times.learn_service_time(state.service_time, signals.fleet, elapsed_s)
-    state = times.learn_start_up(state, seen.capacity, seen.fleet)
-    measured = times.service_time(pool, known, signals)
-    mean_s = measured[0].value if measured else 0.0
-    samples = extend_samples(pool, state.samples, seen.now_s, signals, mean_s)
-    start_up = times.start_up_s(pool, state)
-    state = replace(
-        state,
-        service_time=known,
-        quick_s=learn_quick(state, known, elapsed_s),
-        samples=samples,
-        lean=learn_lean(pool, state.lean, signals, elapsed_s),
-        surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s),
-    )
-    if measured is None:
-        return state, None
-    arrivals = arrivals_per_s(pool, samples, signals, mean_s)
-    return state, Load(
-        arrivals=arrivals,
-        waiting=waiting(samples, arrivals, signals, pool),
-        head_age=head_age_s(samples, signals),
-        service_time=measured[0],
-        variation=measured[1],
-        start_up=start_up,
-        slots_per_worker=slots_per_worker,
-        steady_per_s=steady_per_s(samples, pool, arrivals),
-        committed=commit(state, seen, signals, start_up.value),
-        lean=state.lean,
-        surge=state.surge,
-        fifo=all(queue.queue.endswith(".fifo") for queue in seen.queues),
-    )
-
-
-def _decision(trail: _Trail, signals: Signals, reason: Reason, words: str) -> Decision:
+def _decision(trail: _Trail, signals: Signals, load: Load | None, wanted: int) -> Decision:
     current = trail.seen.capacity.desired
     action = Action.OUT if trail.workers > current else Action.IN if trail.workers < current else Action.HOLD
+    reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
+    if load is None:
+        said = sentence_without_need(current, trail.workers, reason, trail.note)
+    elif trail.pool.finish_in_s is not None:
+        said = bulk_sentence(current, trail.workers, reason, trail.plan, trail.note)
+    else:
+        said = sentence(trail.pool, load, current, wanted, trail.workers, reason, trail.note)
     return Decision(
         pool=trail.pool.name,
         at_s=trail.seen.now_s,
@@ -196,7 +204,7 @@ def _decision(trail: _Trail, signals: Signals, reason: Reason, words: str) -> De
         desired=trail.workers,
         action=action,
         reason=reason,
-        sentence=words,
+        sentence="; ".join((said, *trail.notices)),
         steps=tuple(trail.steps),
         errors=signals.errors,
     )

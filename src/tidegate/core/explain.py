@@ -3,13 +3,15 @@
 from tidegate.core.model import Pool, Reason
 from tidegate.core.need import Load
 
-__all__ = ["sentence", "sentence_without_need"]
+__all__ = ["bulk_sentence", "sentence", "sentence_without_need"]
 
 _UNCHANGED = {Reason.STEADY}
 
 
 def sentence(pool: Pool, load: Load, current: int, need: int, desired: int, reason: Reason, note: str) -> str:
-    """For example: "2 → 5 workers: 40.1/s arriving at 0.30 s each and 85 waiting (head 3 s of 10 s) need 6; …"."""
+    """Of a pool with a target wait; `bulk_sentence` is for the others.
+
+    For example: "2 → 5 workers: 40.1/s arriving at 0.30 s each and 85 waiting (head 3 s of 10 s) need 6; …"."""
     arriving = f"{load.arrivals.value:.1f}/s arriving at {_seconds(load.service_time.value)} each"
     if load.arrivals.source == "unmeasured":
         arriving = f"arrivals not known before the next look, {_seconds(load.service_time.value)} each,"
@@ -19,6 +21,11 @@ def sentence(pool: Pool, load: Load, current: int, need: int, desired: int, reas
     )
     last_word = f"; {note}" if note else ""
     return f"{_change(current, desired, reason)}: {seen}{last_word}"
+
+
+def bulk_sentence(current: int, desired: int, reason: Reason, plan: str, note: str) -> str:
+    """For a pool that is to be empty by a time: "2 → 5 workers: 9000 messages in 2h: 5 workers of 4 slots"."""
+    return f"{_change(current, desired, reason)}: {plan}" + (f"; {note}" if note else "")
 
 
 def sentence_without_need(current: int, desired: int, reason: Reason, note: str) -> str:

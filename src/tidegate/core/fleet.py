@@ -2,16 +2,17 @@
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Literal
 
 from tidegate.core.model import KnownWorker, PoolState
-from tidegate.core.reports import WAIT_BOUNDS_S, Fleet, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import UNCLASSED, WAIT_BOUNDS_S, ClassFigures, Fleet, WorkerReport, WorkerState, WorkFigures
 
 __all__ = ["FleetSignals", "Waits", "digest", "known_workers", "sum_fleet"]
 
 SILENT_AFTER_HEARTBEATS = 3.0
+_NO_FIGURES = ClassFigures()
 _LEFT = (WorkerState.RELEASED, WorkerState.STOPPED)
 
 
@@ -30,7 +31,8 @@ class FleetSignals:
 
     `departures` are completions since the last tick and `starts` handler runs begun, each counted once however ticks
     and heartbeats fall. `runs` and the sums are those of the reports that brought news. `heartbeat_s` is the longest of
-    the workers' intervals.
+    the workers' intervals. `buffered` messages were received and have not started. `classes` are the figures of the
+    reports that brought news, by job class.
     """
 
     workers: int
@@ -44,6 +46,8 @@ class FleetSignals:
     service_time_sum_s: float
     service_time_square_sum_s2: float
     waits: Waits | None
+    buffered: int = 0
+    classes: Mapping[str, ClassFigures] = field(default_factory=dict)
     leases_lost: int = 0
     """Since the last tick, each counted once."""
 
@@ -79,6 +83,8 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         service_time_sum_s=sum(figures.service_time_sum_s for figures in news),
         service_time_square_sum_s2=sum(figures.service_time_square_sum_s2 for figures in news),
         waits=_waits(news, target_wait_s),
+        buffered=sum(worker.buffered for worker in current),
+        classes=_by_class(news),
         leases_lost=sum(_since(state, worker, "leases_lost") for worker in fleet.workers),
     )
 
@@ -121,6 +127,30 @@ def _has_news(state: PoolState, worker: WorkerReport) -> bool:
         total.starts,
         total.completions,
         total.failures,
+    )
+
+
+def _by_class(news: list[WorkFigures]) -> dict[str, ClassFigures]:
+    """The workers' classes added up, and under `UNCLASSED` what had none; {} where no message carries a class."""
+    if not any(figures.classes for figures in news):
+        return {}
+    summed: dict[str, ClassFigures] = {}
+    for figures in news:
+        for name, new in figures.classes.items():
+            summed[name] = _with(summed.get(name, _NO_FIGURES), new, 1)
+            summed[UNCLASSED] = _with(summed.get(UNCLASSED, _NO_FIGURES), new, -1)
+        summed[UNCLASSED] = _with(summed.get(UNCLASSED, _NO_FIGURES), figures, 1)
+    return summed
+
+
+def _with(old: ClassFigures, new: ClassFigures | WorkFigures, sign: int) -> ClassFigures:
+    """Waits are left to the workers' own reports."""
+    return ClassFigures(
+        starts=old.starts + sign * new.starts,
+        completions=old.completions + sign * new.completions,
+        failures=old.failures + sign * new.failures,
+        service_time_sum_s=old.service_time_sum_s + sign * new.service_time_sum_s,
+        service_time_square_sum_s2=old.service_time_square_sum_s2 + sign * new.service_time_square_sum_s2,
     )
 
 

@@ -7,11 +7,13 @@ from typing import Literal
 
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.directive import Directive
+from tidegate.core.memory import ClassMemory, Contest, HealthMemory, MovedIn, Stalled
 from tidegate.core.schema import SCHEMA
 
 __all__ = [
     "Action",
     "Decision",
+    "Health",
     "Override",
     "OverrideKind",
     "Pool",
@@ -34,6 +36,9 @@ class Pool:
     than the target below the share allowed. `drain_target_s` None means: the time left until the target.
     `max_slots` is the explicit ceiling, for a bottleneck known by count (licences, for example); `database`, `api` and
     `message_groups` (FIFO: how many are active at a time) are bottlenecks by their own figures.
+    `finish_in_s` is what is left until the time of day by which a bulk pool is to be empty; None: a wait is held.
+    `noisy_share` of the maximum is what noisy groups of a fair queue may add to what the quiet ones need. `contested`
+    "insist" goes on setting a desired count that somebody else keeps setting too.
     `policy` "wait" holds the target for the least money; "littles-law" is the plain reading, which a fixed
     `utilization` also asks for. `economy` "prompt" carries no standing wait, however long the target. `hold_s` None
     keeps a worker for as long as a new one takes to start.
@@ -60,6 +65,10 @@ class Pool:
     database: Database | None = None
     api: ApiRate | None = None
     message_groups: int | None = None
+    class_hints_s: Mapping[str, float] = field(default_factory=dict)
+    finish_in_s: float | None = None
+    noisy_share: float = 0.25
+    contested: Literal["yield", "insist"] = "yield"
 
     @property
     def plain(self) -> bool:
@@ -147,6 +156,18 @@ class PoolState:
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""
+    oldest_sent_s: float | None = None
+    """Nothing that still waits for its first start was sent before this time; it only moves on."""
+    moved_in: MovedIn | None = None
+    """Set while the oldest message is older than that: retried, hidden, or moved here."""
+    contest: Contest = field(default_factory=Contest)
+    """Others who set the desired count."""
+    stalled: Stalled | None = None
+    """Workers that were asked for and do not come."""
+    idle_since_s: float | None = None
+    """Since when slots stand idle while messages wait."""
+    classes: Mapping[str, ClassMemory] = field(default_factory=dict)
+    health: HealthMemory = field(default_factory=HealthMemory)
     directive: Directive = field(default_factory=Directive)
     """What the pool's workers are told."""
     schema: int = SCHEMA
@@ -171,6 +192,8 @@ class Reason(StrEnum):
     BUSY_FLOOR = "busy_floor"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"
+    NOT_STARTING = "not_starting"
+    CONTESTED = "contested"
     DEPLOYING = "deploying"
     FROZEN = "frozen"
     PINNED = "pinned"
@@ -191,6 +214,22 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
+class Health:
+    """How the pool fares: `core.health` has the formulas. `advice` are sentences: what was noticed, what to mend.
+
+    `usual_count` is the count of workers that held for most of the last days, `usual_share` for how much of them.
+    """
+
+    changes_per_min: float = 0.0
+    reversals_per_h: int = 0
+    pinned_share: float = 0.0
+    usual_count: int | None = None
+    usual_share: float = 0.0
+    watched_s: float = 0.0
+    advice: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Decision:
     """Desired count, reason code, one sentence, and every step's values."""
 
@@ -203,4 +242,5 @@ class Decision:
     sentence: str
     steps: tuple[Step, ...] = ()
     errors: tuple[str, ...] = ()
+    health: Health = field(default_factory=Health)
     schema: int = SCHEMA

@@ -29,6 +29,8 @@ class Load:
     lean: float = 0.0
     surge: float = 0.0
     fifo: bool = False
+    delayed: float = 0.0
+    typical_per_s: float = 0.0
 
 
 def drain_s(pool: Pool, load: Load) -> float:

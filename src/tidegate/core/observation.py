@@ -6,7 +6,7 @@ from tidegate.core.absence import Absence
 from tidegate.core.reports import Fleet
 from tidegate.core.schema import SCHEMA
 
-__all__ = ["Capacity", "Observation", "QueueObservation", "Reading"]
+__all__ = ["Capacity", "Observation", "QueueObservation", "QuietGroups", "Reading"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,19 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
+class QuietGroups:
+    """What CloudWatch says about a fair queue: how many groups are noisy, and what the others have.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html
+    """
+
+    noisy_groups: Reading
+    visible: Reading
+    in_flight: Reading
+    age_s: Reading
+
+
+@dataclass(frozen=True, slots=True)
 class QueueObservation:
     """One queue as seen at a tick. Counts come from GetQueueAttributes, the rest from CloudWatch's last full minute."""
 
@@ -30,6 +43,7 @@ class QueueObservation:
     age_s: Reading
     sent_per_s: Reading
     deleted_per_s: Reading
+    quiet: QuietGroups | None = None
 
 
 @dataclass(frozen=True, slots=True)

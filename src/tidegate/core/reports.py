@@ -10,6 +10,7 @@ from tidegate.core.schema import SCHEMA
 __all__ = [
     "CLASSES_AT_MOST",
     "OTHER_CLASS",
+    "UNCLASSED",
     "WAIT_BOUNDS_S",
     "ClassFigures",
     "DependencyFigures",
@@ -40,6 +41,10 @@ class WorkerState(StrEnum):
     DRAINING = "draining"
     RELEASED = "released"
     STOPPED = "stopped"
+
+
+UNCLASSED = ""
+"""What messages that carry no class are counted as, where others carry one."""
 
 
 def counted_as(job_class: str, known: Collection[str]) -> str:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tidegate.core.absence import Absence
+from tidegate.core.age import frontier_s, judge_age
 from tidegate.core.fleet import FleetSignals, sum_fleet
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
@@ -12,6 +13,7 @@ from tidegate.core.observation import Observation, Reading
 __all__ = [
     "METRIC_MAX_AGE_S",
     "Freshness",
+    "Quiet",
     "Signals",
     "classify",
     "read_fleet",
@@ -41,12 +43,23 @@ _ABSENT = {Absence.DENIED: Freshness.DENIED, Absence.GONE: Freshness.GONE}
 
 
 @dataclass(frozen=True, slots=True)
+class Quiet:
+    """A fair queue's quiet groups: their part of what waits and is in flight; and how many groups are noisy."""
+
+    noisy_groups: float
+    waiting: float
+    in_flight: float
+
+
+@dataclass(frozen=True, slots=True)
 class Signals:
     """All that the later steps use, each with how far it can be trusted.
 
     `waiting`, `in_flight`, `delayed` are sums over the queues that could be read; `counts` is the worst of them.
-    `age_s` (and the time it speaks of, `age_at_s`), `sent_per_s` and `deleted_per_s` are None unless fresh. `fleet` is
-    None when no worker reports.
+    What a worker has received and not started waits, too, and is no longer in flight here.
+    `age_s` (and the time it speaks of, `age_at_s`), `sent_per_s` and `deleted_per_s` are None unless fresh; `age_s`
+    also where the oldest message has not been waiting all that time (`age_note` says so). `age` says what became of
+    the metric. `fleet` is None when no worker reports.
     """
 
     counts: Freshness
@@ -60,6 +73,11 @@ class Signals:
     fleet_state: Freshness
     fleet: FleetSignals | None
     errors: tuple[str, ...]
+    age: str = "missing"
+    age_note: str = ""
+    oldest_sent_s: float | None = None
+    quiet: Quiet | None = None
+    fleet_readable: bool = True
 
     @property
     def in_hand(self) -> float:
@@ -89,20 +107,53 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         for reading in (queue.visible, queue.in_flight, queue.delayed)
     ]
     fleet_state, fleet = read_fleet(pool, state, seen)
-    age = _oldest((queue.age_s for queue in seen.queues), seen.now_s)
+    waiting, in_flight = _known(q.visible for q in seen.queues), _known(q.in_flight for q in seen.queues)
+    buffered = min(in_flight, fleet.buffered) if fleet else 0
+    waiting, in_flight = waiting + buffered, in_flight - buffered
+    ages = [queue.age_s if queue.quiet is None else queue.quiet.age_s for queue in seen.queues]
+    oldest = _oldest(ages, seen.now_s)
+    worst = _worst(counts)
+    in_hand = (waiting, in_flight) if worst is Freshness.FRESH else None
+    told = oldest if all(_is_fresh(age, seen.now_s) for age in ages) else None
+    frontier = frontier_s(state.oldest_sent_s, told, fleet, in_hand, seen.now_s)
+    age = judge_age(oldest, frontier)
     return Signals(
-        counts=_worst(counts),
-        waiting=_known(queue.visible for queue in seen.queues),
-        in_flight=_known(queue.in_flight for queue in seen.queues),
+        counts=worst,
+        waiting=waiting,
+        in_flight=in_flight,
         delayed=_known(queue.delayed for queue in seen.queues),
-        age_s=age.value if age else None,
-        age_at_s=age.taken_at_s if age else None,
+        age_s=age.value_s,
+        age_at_s=age.at_s,
         sent_per_s=_total([queue.sent_per_s for queue in seen.queues], seen.now_s),
         deleted_per_s=_total([queue.deleted_per_s for queue in seen.queues], seen.now_s),
         fleet_state=fleet_state,
         fleet=fleet,
         errors=_errors(seen),
+        age="left aside" if age.note else _age_state(ages, seen.now_s),
+        age_note=age.note,
+        oldest_sent_s=frontier,
+        quiet=_quiet(seen),
+        fleet_readable=seen.fleet.absence in (None, Absence.MISSING),
     )
+
+
+def _age_state(ages: list[Reading], now_s: float) -> str:
+    """The best of the queues: one fresh age is enough to go by."""
+    return min((classify(age, now_s, METRIC_MAX_AGE_S) for age in ages), key=_ORDER.index)
+
+
+def _quiet(seen: Observation) -> Quiet | None:
+    """Of all fair queues together; None unless each tells it freshly. A queue that is not fair is all quiet."""
+    fair = [queue.quiet for queue in seen.queues if queue.quiet is not None]
+    if not fair:
+        return None
+    noisy = _total([quiet.noisy_groups for quiet in fair], seen.now_s)
+    waiting = _total([quiet.visible for quiet in fair], seen.now_s)
+    in_flight = _total([quiet.in_flight for quiet in fair], seen.now_s)
+    if noisy is None or waiting is None or in_flight is None:
+        return None
+    others = [queue for queue in seen.queues if queue.quiet is None]
+    return Quiet(noisy, waiting + _known(q.visible for q in others), in_flight + _known(q.in_flight for q in others))
 
 
 def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshness, FleetSignals | None]:
@@ -132,14 +183,18 @@ def _known(readings: Iterable[Reading]) -> float:
     return sum(reading.value for reading in readings if reading.absence is None and reading.value is not None)
 
 
+def _is_fresh(reading: Reading, now_s: float) -> bool:
+    return classify(reading, now_s, METRIC_MAX_AGE_S) is Freshness.FRESH
+
+
 def _oldest(readings: Iterable[Reading], now_s: float) -> Reading | None:
-    fresh = [r for r in readings if classify(r, now_s, METRIC_MAX_AGE_S) is Freshness.FRESH]
+    fresh = [reading for reading in readings if _is_fresh(reading, now_s)]
     return max(fresh, key=lambda r: r.value or 0.0, default=None)
 
 
 def _total(readings: list[Reading], now_s: float) -> float | None:
     """The sum when every queue has a fresh reading, else None: half a sum would read as a fall in traffic."""
-    if any(classify(reading, now_s, METRIC_MAX_AGE_S) is not Freshness.FRESH for reading in readings):
+    if not all(_is_fresh(reading, now_s) for reading in readings):
         return None
     return _known(readings)
 

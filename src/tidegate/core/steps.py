@@ -19,6 +19,7 @@ def signals_step(pool: Pool, state: PoolState, signals: Signals, now_s: float) -
         "in_flight": signals.in_flight,
         "delayed": signals.delayed,
         "age_s": signals.age_s,
+        "age": signals.age,
         "sent_per_s": signals.sent_per_s,
         "deleted_per_s": signals.deleted_per_s,
         "fleet": str(signals.fleet_state),
@@ -30,11 +31,16 @@ def signals_step(pool: Pool, state: PoolState, signals: Signals, now_s: float) -
         "late_share": round(waits.late_share, 4) if waits else None,
         "wait_p99_s": waits.p99_s if waits else None,
     }
+    return Step("signals", values, "; ".join(filter(None, (_reports(pool, signals), signals.age_note))))
+
+
+def _reports(pool: Pool, signals: Signals) -> str:
+    fleet = signals.fleet
     if fleet is None:
-        return Step("signals", values, "no worker reports")
-    differ = fleet.slots_per_worker != pool.slots_per_worker
-    note = f"slots per worker: {fleet.slots_per_worker} as the workers report, {pool.slots_per_worker} in the settings"
-    return Step("signals", values, note if differ else "")
+        return "no worker reports"
+    if fleet.slots_per_worker == pool.slots_per_worker:
+        return ""
+    return f"slots per worker: {fleet.slots_per_worker} as the workers report, {pool.slots_per_worker} in the settings"
 
 
 def capacity_step(state: PoolState, seen: Observation, slots_per_worker: int) -> Step:

@@ -1,0 +1,104 @@
+"""What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
+
+from dataclasses import dataclass, replace
+
+from tidegate.core import times
+from tidegate.core.adapt import blind_s, learn_lean, learn_surge
+from tidegate.core.arrivals import arrivals_per_s, extend_samples, steady_per_s
+from tidegate.core.ceiling import learn_quick
+from tidegate.core.classes import hinted, learn_classes, mixed
+from tidegate.core.committed import commit
+from tidegate.core.delayed import known_per_s, with_due
+from tidegate.core.estimate import Estimate
+from tidegate.core.memory import MovedIn
+from tidegate.core.model import Pool, PoolState, Sample
+from tidegate.core.moved_in import head_age_here, without_moved
+from tidegate.core.need import Load
+from tidegate.core.observation import Observation
+from tidegate.core.removals import without_removals
+from tidegate.core.signals import Signals
+from tidegate.core.typical import typical_per_s
+from tidegate.core.waiting import head_age_s, waiting
+
+__all__ = ["Learned", "learn"]
+
+
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """The state after this tick, the load (None: no service time is known), and what was noticed on the way."""
+
+    state: PoolState
+    load: Load | None
+    notices: tuple[str, ...]
+
+
+def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slots_per_worker: int) -> Learned:
+    """Service times, start-up times, arrivals, surges and waits, each by its own estimator."""
+    elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
+    known = times.learn_service_time(state.service_time, signals.fleet, elapsed_s)
+    classes = learn_classes(state.classes, signals.fleet, elapsed_s)
+    state = times.learn_start_up(state, seen.capacity, seen.fleet)
+    measured = times.service_time(pool, known, signals) or hinted(pool)
+    measured = mixed(pool, classes, measured) if measured else None
+    samples, moved, notices = _sampled(pool, state, seen.now_s, signals, measured[0].value if measured else 0.0)
+    state = replace(
+        state,
+        moved_in=moved,
+        service_time=known,
+        classes=classes,
+        quick_s=learn_quick(state, known, elapsed_s),
+        samples=samples,
+        lean=learn_lean(pool, state.lean, signals, elapsed_s),
+        surge=learn_surge(state.surge, samples, blind_s(pool, times.start_up_s(pool, state).value), elapsed_s),
+    )
+    if measured is None:
+        return Learned(state, None, notices)
+    return Learned(state, _load(pool, state, seen, signals, measured, slots_per_worker), notices)
+
+
+def _sampled(
+    pool: Pool, state: PoolState, now_s: float, signals: Signals, mean_s: float
+) -> tuple[tuple[Sample, ...], MovedIn | None, tuple[str, ...]]:
+    """The samples with this tick's, without what came or went past producers and workers; and that in words."""
+    samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s), []
+    samples, messages = without_moved(samples, state.moved_in)
+    moved = state.moved_in
+    if messages and moved is not None:
+        moved = MovedIn(samples[-1].at_s, now_s if moved.came_at_s is None else moved.came_at_s)
+        notices.append(f"{messages:.0f} messages were moved here: a backlog to drain, and no traffic")
+    if signals.fleet is None:  # what left is then known too late to say that it left unstarted
+        return samples, moved, tuple(notices)
+    samples, removed = without_removals(samples)
+    if removed:
+        notices.append(
+            f"{removed:.0f} messages left unstarted (purged, expired or taken by others): no fall of the traffic"
+        )
+    return samples, moved, tuple(notices)
+
+
+def _load(
+    pool: Pool,
+    state: PoolState,
+    seen: Observation,
+    signals: Signals,
+    measured: tuple[Estimate, float],
+    slots_per_worker: int,
+) -> Load:
+    samples, start_up = state.samples, times.start_up_s(pool, state)
+    arrivals = arrivals_per_s(pool, samples, signals, measured[0].value)
+    return Load(
+        arrivals=with_due(arrivals, signals.delayed),
+        waiting=waiting(samples, arrivals, signals, pool),
+        head_age=head_age_here(head_age_s(samples, signals), state.moved_in, seen.now_s),
+        service_time=measured[0],
+        variation=measured[1],
+        start_up=start_up,
+        slots_per_worker=slots_per_worker,
+        steady_per_s=max(steady_per_s(samples, pool, arrivals), known_per_s(signals.delayed)),
+        committed=commit(state, seen, signals, start_up.value),
+        lean=state.lean,
+        surge=state.surge,
+        fifo=all(queue.queue.endswith(".fifo") for queue in seen.queues),
+        delayed=signals.delayed,
+        typical_per_s=typical_per_s(samples) if pool.finish_in_s is not None else 0.0,
+    )

@@ -1,0 +1,59 @@
+"""What a pool remembers of itself between ticks, in parts: each bounded, each JSON."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+__all__ = ["ClassMemory", "Contest", "HealthMemory", "MovedIn", "Stalled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Contest:
+    """Changes of the desired count by others lately, and until when tidegate leaves it to them.
+
+    `pause_s` is how long it would yield next time.
+    """
+
+    changes_s: tuple[float, ...] = ()
+    until_s: float | None = None
+    pause_s: float = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stalled:
+    """Since when no missing worker has come, and how many were there."""
+
+    since_s: float
+    there: int
+
+
+@dataclass(frozen=True, slots=True)
+class MovedIn:
+    """From when on arrivals may have been moved here, and when the first that surely were came (None: none yet)."""
+
+    since_s: float
+    came_at_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ClassMemory:
+    """Decayed sums of one job class: starts for its share, handler runs for its service time."""
+
+    starts: float = 0.0
+    runs: float = 0.0
+    sum_s: float = 0.0
+    square_sum_s2: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class HealthMemory:
+    """What the health block is made of.
+
+    `changes` are (at_s, change of the count) of the last hour, the latest `health.CHANGES_KEPT` of them. `pinned` is
+    the share of time at the ceiling, averaged over about an hour. `time_at_s` are seconds spent at each count (a key of
+    JSON, hence a text), fading over about three days, for the `health.COUNTS_KEPT` most frequent counts.
+    """
+
+    changes: tuple[tuple[float, int], ...] = ()
+    pinned: float = 0.0
+    time_at_s: Mapping[str, float] = field(default_factory=dict)
+    watched_s: float = 0.0
