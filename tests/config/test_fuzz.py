@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 
 from tests.config.test_checks import EXAMPLE, EXAMPLE_TREE, _settings_of
 from tidegate.config import assemble, load
-from tidegate.config.models import PoolSettings, Settings, Window
+from tidegate.config.models import PoolSettings, Settings
 from tidegate.config.shape import fields
+from tidegate.config.tables import Window
 from tidegate.errors import ConfigError
 
 JARGON = ("input should", "validation", "pydantic", "instance of", "type=", "valid dictionary", "tuple", "errors.")

@@ -4,9 +4,10 @@
 """
 
 from tidegate.config.loading import Loaded, assemble, load, load_text
-from tidegate.config.models import EcsService, PoolSettings, Ramp, Settings, Window
+from tidegate.config.models import PoolSettings, Settings
 from tidegate.config.schema import json_schema
 from tidegate.config.summary import describe
+from tidegate.config.tables import EcsService, Ramp, Window
 
 __all__ = [
     "EcsService",

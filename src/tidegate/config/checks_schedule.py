@@ -3,8 +3,9 @@
 from collections.abc import Iterator, Sequence, Set
 
 from tidegate.config.findings import At, Finding
-from tidegate.config.models import PoolSettings, Window
+from tidegate.config.models import PoolSettings
 from tidegate.config.schedule import starts
+from tidegate.config.tables import Window
 
 __all__ = ["check_schedule"]
 
