@@ -428,7 +428,7 @@ WORK = ("work", "tests.worker.handlers:quick", "--queue", "orders")
 def started(monkeypatch: pytest.MonkeyPatch) -> list[WorkerSettings]:
     """The settings of each worker that was run, none of which does anything."""
     ran: list[WorkerSettings] = []
-    monkeypatch.setattr("tidegate.entrypoints.worker.Worker.run", lambda worker: ran.append(worker.settings))
+    monkeypatch.setattr("tidegate.entrypoints.worker.Worker.work", lambda worker: ran.append(worker.settings))
     for name in [name for name in os.environ if name.startswith((PREFIX, "ECS_"))]:
         monkeypatch.delenv(name)
     return ran
@@ -463,6 +463,14 @@ def test_every_setting_of_a_worker_is_an_option_of_work_and_gets_there(
         "region": "eu-west-1",
         "retry-base": "2s",
         "retry-cap": "3m",
+        "dead-letter-queue": "orders-dead",
+        "class-slots": "bulk=2",
+        "batch-size": "5",
+        "prefetch": "0",
+        "executor": "process",
+        "max-extensions": "9",
+        "progress-timeout": "1m",
+        "log-level": "warning",
     }
     options = [part for name, value in given.items() for part in (f"--{name}", value)]
 
@@ -483,6 +491,14 @@ def test_every_setting_of_a_worker_is_an_option_of_work_and_gets_there(
         "region": "eu-west-1",
         "retry_base": 2.0,
         "retry_cap": 180.0,
+        "dead_letter_queue": "orders-dead",
+        "class_slots": "bulk=2",
+        "batch_size": 5,
+        "prefetch": 0,
+        "executor": "process",
+        "max_extensions": 9,
+        "progress_timeout": 60.0,
+        "log_level": "warning",
         "table": "fleet",
         "state_dir": None,
     }

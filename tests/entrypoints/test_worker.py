@@ -14,10 +14,12 @@ import pytest
 from tests.aws.moto_cloud import use_test_account
 from tidegate import Message, Worker
 from tidegate.core.reports import WorkerState
+from tidegate.entrypoints.worker_wiring import plan_of
 from tidegate.errors import ConfigError, Gone
 from tidegate.sandbox.sqs import SqsServer
 from tidegate.stores.file import FileStore
-from tidegate.worker import jobs
+from tidegate.worker import settle
+from tidegate.worker.sorting import UNSORTED
 
 pytestmark = pytest.mark.integration
 
@@ -160,7 +162,7 @@ async def test_a_worker_that_fails_while_it_is_cancelled_says_what_it_failed_of(
     def broken(*_: object) -> float:
         raise ZeroDivisionError
 
-    monkeypatch.setattr(jobs, "full_jitter_s", broken)
+    monkeypatch.setattr(settle, "full_jitter_s", broken)
     serving = asyncio.create_task(Worker("orders", handler=handler, poll_wait=1).serve())
     send("hello")
     await asyncio.wait_for(started.wait(), 20)
@@ -266,8 +268,9 @@ def test_run_in_a_thread_of_a_program_leaves_signals_alone(server: SqsServer, se
 
 
 def test_two_workers_on_one_machine_have_names_of_their_own() -> None:
-    first, second = (Worker("orders", handler=lambda message: None) for _ in range(2))
-    assert first._plan.worker_id != second._plan.worker_id
+    settings = Worker("orders", handler=lambda message: None).settings
+    first, second = (plan_of(settings, UNSORTED) for _ in range(2))
+    assert first.worker_id != second.worker_id
 
 
 def test_a_wrong_setting_is_refused_when_the_worker_is_made() -> None:

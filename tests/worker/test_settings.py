@@ -86,7 +86,7 @@ def test_every_fault_is_named_at_once_with_its_value_and_its_fix(monkeypatch: py
     assert {each.partition(" = ")[0] for each in said} == {
         *("heartbeat", "queue", "slots", "solts", "poll_wait", "stop_timeout", "visibility_timeout")
     }
-    assert any(each.startswith("solts = 3: there is no such setting; choose from queue, pool") for each in said)
+    assert "solts = 3: there is no such setting; did you mean slots?" in said
 
 
 @pytest.mark.parametrize(

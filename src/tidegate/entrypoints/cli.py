@@ -3,7 +3,7 @@
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperGroup
@@ -178,16 +178,35 @@ def work(
     retry_cap: Annotated[
         str | None, typer.Option(help="Longest wait of a message that failed, however often; left out: 5m.")
     ] = None,
-    log_level: LogLevel = "info",
+    dead_letter_queue: Annotated[
+        str | None, typer.Option(help="Where rejected messages go; left out: what the redrive policy names.")
+    ] = None,
+    class_slots: Annotated[
+        str | None, typer.Option(help='Most slots of job classes, such as "bulk=2, mail=1".')
+    ] = None,
+    batch_size: Annotated[
+        int | None, typer.Option(help="Most messages of a batch handler's call; left out: 10.")
+    ] = None,
+    prefetch: Annotated[
+        int | None, typer.Option(help="Messages that may wait in hand; left out: some for quick handlers.")
+    ] = None,
+    executor: Annotated[
+        str | None, typer.Option(help="thread, or process for handlers that keep the CPU busy.")
+    ] = None,
+    max_extensions: Annotated[
+        int | None, typer.Option(help="How often a lease is extended; left out: until SQS ends it after 12h.")
+    ] = None,
+    progress_timeout: Annotated[
+        str | None, typer.Option(help="Longest silence of a handler whose lease is kept; left out: any.")
+    ] = None,
+    log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error; left out: info.")] = None,
 ) -> None:
     """Run a worker until SIGTERM or Ctrl-C; then it finishes what it holds.
 
-    Every option but the log level can also be a variable, such as TIDEGATE_WORKER_POLL_WAIT; the option wins.
+    Every option can also be a variable, such as TIDEGATE_WORKER_POLL_WAIT; the option wins.
     """
-    from tidegate.entrypoints.logs import make_logger
     from tidegate.entrypoints.worker import run_worker
 
-    make_logger(log_level, sys.stderr)
     run_worker(
         handler,
         queue,
@@ -204,6 +223,14 @@ def work(
         region=region,
         retry_base=retry_base,
         retry_cap=retry_cap,
+        dead_letter_queue=dead_letter_queue,
+        class_slots=class_slots,
+        batch_size=batch_size,
+        prefetch=prefetch,
+        executor=cast(Any, executor),  # checked with the other settings
+        max_extensions=max_extensions,
+        progress_timeout=progress_timeout,
+        log_level=cast(Any, log_level),
     )
 
 

@@ -10,82 +10,118 @@ import logging
 import os
 import random
 import signal
-import socket
+import sys
 import threading
 import time
-import uuid
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
-from typing import Final, Unpack, cast
+from typing import Any, Final, TypeVar, Unpack
 
 from tidegate.aws.ecs_agent import EcsAgent
-from tidegate.aws.heartbeats import DynamoHeartbeats
-from tidegate.aws.queues import queue_name
-from tidegate.aws.work_queue import SqsWorkQueue
-from tidegate.core.directive import Directive
-from tidegate.core.reports import WorkerReport
 from tidegate.entrypoints.handlers import load_handler
-from tidegate.ports import HeartbeatSink
-from tidegate.stores.file import FileStore
-from tidegate.worker.handlers import AsyncHandler, Handler, check_handler, is_async
-from tidegate.worker.lane import QueuePlan
+from tidegate.entrypoints.show import error_text, warn
+from tidegate.entrypoints.worker_wiring import NoFleet, open_queues, open_sink, plan_of
+from tidegate.errors import ConfigError, Fault, TidegateError
+from tidegate.ports import WorkQueue
+from tidegate.worker.binding import Bound, Middleware, bind
+from tidegate.worker.handlers import Handler
+from tidegate.worker.message import Message
 from tidegate.worker.run_handler import HandlerRunner, LoopRunner, LoopThread, ThreadRunner
 from tidegate.worker.service import Plan, WorkerService
-from tidegate.worker.settings import WorkerOptions, WorkerSettings, command_line_settings, worker_settings
+from tidegate.worker.settings import WorkerOptions, command_line_settings, worker_settings
+from tidegate.worker.sorting import Sorting
 
 __all__ = ["Worker", "run_worker"]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOOK_S: Final = 1.0
+_EXIT_FAULT: Final = 2
 _STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 """Leases run on while a machine sleeps, so the clock that goes on then too, where there is one (Linux)."""
+
+
+H = TypeVar("H", bound=Handler)
 
 
 class Worker:
     """Runs `handler` on the messages of `queue`, in `slots` slots, until it is told to stop.
 
-    The handler is called with one `Message`. Returning means done: the message is deleted. Raising means try again:
-    it becomes visible again after a backoff. Settings are those of `WorkerSettings`; the variable
-    TIDEGATE_WORKER_<NAME> overrides each. Raises ConfigError when calling the handler could not do the work (it makes a
-    generator, say), else with every fault of the settings.
+        Worker("orders", handle, slots=8).run()
+
+        worker = Worker({"orders": 3, "mail": 1}, slots=8)   # two queues, with their shares of the slots
+
+        @worker.handler
+        async def handle(order: Order, message: Message) -> None: ...
+
+    What the handler is given follows from its annotations (a `Message`, a body as a pydantic model, `list[Message]`),
+    see `worker.binding`. Returning means done: the message is deleted. `Retry` and `Reject`, raised or returned, mean
+    what they say; any other exception means try again, after a backoff. `class_of` names each message's job class, of
+    which none may take every slot. Settings are those of `WorkerSettings`; the variable TIDEGATE_WORKER_<NAME>
+    overrides each. Raises ConfigError with every fault of the settings, or when calling the handler could not do the
+    work (it makes a generator, say).
     """
 
     _read_settings = staticmethod(worker_settings)
 
-    def __init__(self, queue: str | None = None, *, handler: Handler, **options: Unpack[WorkerOptions]) -> None:
-        check_handler(handler)
+    def __init__(
+        self,
+        queue: str | Sequence[str] | Mapping[str, float] | None = None,
+        handler: Handler | None = None,
+        *,
+        model: Any = None,
+        class_of: Callable[[Message], str] | None = None,
+        middleware: Iterable[Middleware] = (),
+        **options: Unpack[WorkerOptions],
+    ) -> None:
         self.settings = self._read_settings({"queue": queue, **options})
-        self._plan = _plan(self.settings)
-        self._handler = handler
+        self._model = model
+        self._class_of = class_of
+        self._middleware = tuple(middleware)
+        self._handler: Bound | None = None
         self._lock = threading.Lock()
         self._tell: Callable[[str], object] | None = None
         self._told: list[str] = []
         self._service: WorkerService | None = None
+        if handler is not None:
+            self.handler(handler)
 
     @property
     def draining(self) -> bool:
         """Whether the worker has been told to take no more work, for a while (retired) or for good. From any thread."""
         return self._service is not None and self._service.draining
 
+    def handler(self, function: H) -> H:
+        """Makes `function` the handler: `@worker.handler`. It stays as it is. Raises ConfigError for a second one."""
+        if self._handler is not None:
+            raise ConfigError([Fault("handler", function.__class__.__name__, "there is one already", "make it one")])
+        self._handler = bind(function, model=self._model, middleware=self._middleware)
+        return function
+
     def run(self) -> None:
         """Works until SIGTERM, SIGINT or `stop`, then drains and returns. For the main thread of a program.
 
-        A program that has set up no logging gets the worker's lines on stderr. Raises CloudError when the worker can't
-        start: no such queue, no permission, no endpoint.
+        A program that has set up no logging gets the worker's lines on stderr. A worker that can't start (no such
+        queue, no permission, no endpoint) says so in one line on stderr and ends the program with exit code 2.
         """
-        if not logging.getLogger().handlers:
-            logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-            logging.getLogger("botocore").setLevel(logging.WARNING)
-            logging.getLogger("aiobotocore").setLevel(logging.WARNING)
-        if not is_async(self._handler):
-            asyncio.run(self._serve_here(self._threads()))
+        try:
+            self.work()
+        except TidegateError as error:
+            warn(error_text(error))
+            raise SystemExit(_EXIT_FAULT) from None
+
+    def work(self) -> None:
+        """As `run`, but raises what made it impossible to start: ConfigError or CloudError."""
+        bound = self._the_handler()
+        _log_to_stderr(self.settings.log_level)
+        if not bound.is_async:
+            asyncio.run(self._serve_here(self._threads(bound)))
             return
         handlers = LoopThread()
         handlers.start()
         try:
-            asyncio.run(self._serve_here(LoopRunner(cast("AsyncHandler", self._handler), handlers.loop)))
+            asyncio.run(self._serve_here(LoopRunner(bound.call, handlers.loop)))
         finally:
             handlers.stop()
 
@@ -96,7 +132,8 @@ class Worker:
         second one as a second call, and is raised when the worker has left. Raises as `run` does.
         """
         loop = asyncio.get_running_loop()
-        runner = LoopRunner(cast("AsyncHandler", self._handler), loop) if is_async(self._handler) else self._threads()
+        bound = self._the_handler()
+        runner = LoopRunner(bound.call, loop) if bound.is_async else self._threads(bound)
         serving = asyncio.wrap_future(_in_a_thread(lambda: asyncio.run(self._serve_for(loop, runner))))
         cancelled: asyncio.CancelledError | None = None
         while not serving.done():
@@ -117,8 +154,38 @@ class Worker:
             else:
                 self._tell(reason)
 
-    def _threads(self) -> HandlerRunner:
-        return ThreadRunner(self._handler, self._plan.slots)
+    @asynccontextmanager
+    async def in_test(self, *queues: WorkQueue) -> AsyncIterator[WorkerService]:
+        """For tests: works on these queues (a `FakeWorkQueue`) within the block, and drains at its end.
+
+        Everything runs on the test's own loop and by that loop's clock, sync handlers too: in virtual time a test of
+        hours takes milliseconds. One queue for each of the settings'. Raises what the worker dies of.
+        """
+        from tidegate.testing import RecordedHeartbeats
+
+        loop, bound = asyncio.get_running_loop(), self._the_handler()
+        runner = LoopRunner(bound.call if bound.is_async else _inline(bound.call), loop)
+        sink, draw = RecordedHeartbeats(), random.Random(0).random  # noqa: S311  jitter is no secret
+        service = WorkerService(self._plan(bound), queues, sink, runner, clock=loop.time, wall=loop.time, random=draw)
+        serving = asyncio.create_task(service.serve())
+        try:
+            yield service
+        finally:
+            service.stop("the test is over")
+            await serving
+
+    def _the_handler(self) -> Bound:
+        if self._handler is None:
+            fix = "pass it, Worker(queue, handler), or mark it with @worker.handler"
+            raise ConfigError([Fault("handler", None, "not given", fix)])
+        return self._handler
+
+    def _plan(self, bound: Bound) -> Plan:
+        batch = self.settings.batch_size if bound.is_batch else None
+        return plan_of(self.settings, Sorting(self._class_of, self.settings.class_limits, batch))
+
+    def _threads(self, bound: Bound) -> HandlerRunner:
+        return ThreadRunner(bound.call, self.settings.slots)
 
     async def _serve_for(self, program: asyncio.AbstractEventLoop, runner: HandlerRunner) -> None:
         watching = asyncio.create_task(self._leave_with(program), name="tidegate-watch")
@@ -138,20 +205,14 @@ class Worker:
         if threading.current_thread() is threading.main_thread():
             for number in _SIGNALS:
                 loop.add_signal_handler(number, self.stop, number.name)
+        plan = self._plan(self._the_handler())
         async with AsyncExitStack() as stack:
-            plan = self._plan
-            queue = await SqsWorkQueue.connect(
-                self.settings.queue,
-                region=self.settings.region,
-                poll_wait_s=plan.poll_wait_s,
-            )
-            stack.push_async_callback(queue.close)
-            sink = await _sink(self.settings)
-            stack.push_async_callback(sink.close)
+            queues = await open_queues(self.settings, plan, stack)
+            sink = await open_sink(self.settings, stack)
             protection = EcsAgent.from_environment(os.environ) if self.settings.protect else None
             service = WorkerService(
-                replace(plan, lapses=protection is not None and isinstance(sink, _NoFleet)),
-                [queue],
+                replace(plan, lapses=protection is not None and isinstance(sink, NoFleet)),
+                queues,
                 sink,
                 runner,
                 clock=_steady,
@@ -184,7 +245,26 @@ def run_worker(target: str, queue: str | None = None, **options: Unpack[WorkerOp
 
     Raises ConfigError and CloudError, each of which is one clear line.
     """
-    _CommandLineWorker(queue, handler=load_handler(target), **options).run()
+    from tidegate.entrypoints.logs import make_logger
+
+    worker = _CommandLineWorker(queue, load_handler(target), **options)
+    make_logger(worker.settings.log_level, sys.stderr)
+    worker.work()
+
+
+def _log_to_stderr(level: str) -> None:
+    """For a program that has set up no logging. What AWS's clients log at lower levels may hold message bodies."""
+    if not logging.getLogger().handlers:
+        logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        for talkative in ("aiobotocore", "asyncio", "botocore"):
+            logging.getLogger(talkative).setLevel(logging.WARNING)
+
+
+def _inline(handler: Callable[[Any], object]) -> Callable[[Any], Awaitable[object]]:
+    async def call(given: object) -> object:
+        return handler(given)
+
+    return call
 
 
 def _steady() -> float:
@@ -210,39 +290,3 @@ def _in_a_thread(work: Callable[[], None]) -> Future[None]:
 
     threading.Thread(target=run, name="tidegate-sdk", daemon=True).start()
     return outcome
-
-
-class _NoFleet:
-    """A heartbeat sink for a worker that no controller reads."""
-
-    async def put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
-        """Nobody asked to know."""
-
-    async def directive(self, pool: str) -> Directive:
-        """Nobody says anything."""
-        return Directive()
-
-    async def close(self) -> None:
-        """Nothing is open."""
-
-
-async def _sink(settings: WorkerSettings) -> HeartbeatSink:
-    if settings.table is not None:
-        return await DynamoHeartbeats.connect(settings.table, region=settings.region)
-    return _NoFleet() if settings.state_dir is None else FileStore(settings.state_dir)
-
-
-def _plan(settings: WorkerSettings) -> Plan:
-    name = queue_name(settings.queue)
-    return Plan(
-        worker_id=settings.id or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}",
-        pool=settings.pool or name,
-        slots=settings.slots,
-        poll_wait_s=settings.poll_wait_s,
-        visibility_timeout_s=settings.visibility_timeout_s,
-        grace_s=settings.grace_s,
-        heartbeat_s=settings.heartbeat,
-        retry_base_s=settings.retry_base,
-        retry_cap_s=settings.retry_cap,
-        queues=(QueuePlan(name, fifo=name.endswith(".fifo")),),
-    )

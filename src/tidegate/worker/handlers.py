@@ -10,14 +10,13 @@ from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Gene
 from typing import Final
 
 from tidegate.errors import ConfigError, Fault
-from tidegate.worker.message import Message
 
-__all__ = ["AsyncHandler", "Handler", "SyncHandler", "check_finished", "check_handler", "is_async"]
+__all__ = ["AsyncHandler", "Handler", "SyncHandler", "check_finished", "check_handler", "handler_name", "is_async"]
 
-AsyncHandler = Callable[[Message], Awaitable[object]]
-SyncHandler = Callable[[Message], object]
+AsyncHandler = Callable[..., Awaitable[object]]
+SyncHandler = Callable[..., object]
 Handler = AsyncHandler | SyncHandler
-"""What a user writes: returns when the work is done, raises when it is to be tried again."""
+"""What a user writes: returns when the work is done, raises when it is to be tried again. What it gets: `binding`."""
 
 _DO_THE_WORK: Final = "make it a function that does the work before it returns"
 
@@ -31,7 +30,7 @@ def check_handler(handler: object, name: str = "") -> None:
     """Raises ConfigError when calling it could not do the work of a message. `name` is how its user calls it."""
     fault = _fault(handler)
     if fault is not None:
-        raise ConfigError([Fault("handler", name or _name(handler), *fault)])
+        raise ConfigError([Fault("handler", name or handler_name(handler), *fault)])
 
 
 def check_finished(result: object) -> None:
@@ -64,7 +63,7 @@ def _behind(handler: object) -> tuple[object, object]:
     return handler, getattr(handler, "__call__", None)  # noqa: B004  wants the method itself
 
 
-def _name(handler: object) -> str:
+def handler_name(handler: object) -> str:
     """Never the repr, which may hold what an object was made with."""
     behind, _ = _behind(handler)
     named = behind if inspect.isroutine(behind) or inspect.isclass(behind) else type(behind)

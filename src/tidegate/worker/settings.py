@@ -4,23 +4,24 @@ import math
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Final, TypedDict
+from typing import Annotated, Any, ClassVar, Final, Literal, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from tidegate.core.durations import format_duration, parse_duration
+from tidegate.core.durations import parse_duration
 from tidegate.errors import ConfigError, Fault
 from tidegate.worker.leases import LONGEST_LEASE_S
+from tidegate.worker.settings_checks import PREFIX, faults_together, nearest, unknown_variables
+from tidegate.worker.shares import parse_shares, written
 
 __all__ = ["PREFIX", "WorkerOptions", "WorkerSettings", "command_line_settings", "worker_settings"]
-
-PREFIX: Final = "TIDEGATE_WORKER_"
 
 _AFTER_GRACE_S: Final = 5.0
 """After the grace: a second for handlers that were told, two to release and to delete, one for the final report."""
 _LONGEST_POLL_S: Final = 20
 _MOST_SLOTS: Final = 1_000
+_MOST_AT_ONCE: Final = 10
 
 _PLATFORMS_STOP_TIMEOUT: Final = "ECS_CONTAINER_STOP_TIMEOUT"
 
@@ -49,6 +50,20 @@ def _whole(value: float, least: int, most: int) -> bool:
     return least <= value <= most and value == int(value)
 
 
+def _shares(text: str) -> str:
+    if not parse_shares(text):
+        raise ValueError("names nothing; write a name")
+    return text
+
+
+def _class_slots(text: str) -> str:
+    for name, number in parse_shares(text).items():
+        if number != int(number):
+            raise ValueError(f"{name} can't have {number:g} slots; write whole numbers, such as bulk=2, mail=1")
+    return text
+
+
+Shares = Annotated[str, BeforeValidator(written), AfterValidator(_shares)]
 Duration = Annotated[float, BeforeValidator(parse_duration)]
 PositiveDuration = Annotated[Duration, AfterValidator(_positive)]
 
@@ -56,11 +71,18 @@ PositiveDuration = Annotated[Duration, AfterValidator(_positive)]
 class WorkerOptions(TypedDict, total=False):
     """The settings as keywords; `WorkerSettings` says what each means. None counts as not given."""
 
+    dead_letter_queue: str | None
     pool: str | None
     id: str | None
     slots: int | None
+    class_slots: Mapping[str, int] | str | None
+    batch_size: int | None
+    prefetch: int | None
+    executor: Literal["thread", "process"] | None
     poll_wait: float | str | None
     visibility_timeout: float | str | None
+    max_extensions: int | None
+    progress_timeout: float | str | None
     grace: float | str | None
     stop_timeout: float | str | None
     heartbeat: float | str | None
@@ -70,6 +92,7 @@ class WorkerOptions(TypedDict, total=False):
     retry_base: float | str | None
     retry_cap: float | str | None
     protect: bool | None
+    log_level: Literal["debug", "info", "warning", "error"] | None
 
 
 class WorkerSettings(BaseSettings):
@@ -79,19 +102,34 @@ class WorkerSettings(BaseSettings):
 
     _environment_first: ClassVar[bool] = True
 
-    queue: str = Field(min_length=1)
-    """The queue's URL, ARN or name."""
+    queue: Shares = Field(min_length=1)
+    """The queue's URL, ARN or name. Several: "orders=3, mail=1", with their shares of the slots (1 if left out)."""
+    dead_letter_queue: str | None = None
+    """Where rejected messages go: URL, ARN or name. Default: what the queue's redrive policy names."""
     pool: str = ""
     """The pool that this worker's heartbeat belongs to. Default: the queue's name."""
     id: str = ""
     """The worker's name in reports. Default: host, process and a random part."""
     slots: int = Field(default=1, ge=1, le=_MOST_SLOTS)
     """How many handlers run at once."""
+    class_slots: Annotated[str, BeforeValidator(written), AfterValidator(_class_slots)] = ""
+    """The most slots of a job class, such as "bulk=2, mail=1". Default, for each class: all slots but one."""
+    batch_size: int = Field(default=10, ge=1, le=_MOST_AT_ONCE)
+    """The most messages of one call of a batch handler; one poll's at most. Such a call takes one slot."""
+    prefetch: int | None = Field(default=None, ge=0, le=_MOST_SLOTS)
+    """How many messages may wait in hand for a slot. Default: none where handlers take over 250 ms on average, else as
+    few as hide the way to SQS and back; never any on a FIFO queue."""
+    executor: Literal["thread", "process"] = "thread"
+    """Where sync handlers run. A process for each slot is for handlers that keep the CPU busy."""
     poll_wait: Annotated[Duration, AfterValidator(_long_poll)] | None = None
     """Long poll, whole seconds from 1 to 20. Default: 20 s, or half the grace if that is less: a worker that is told to
     leave waits for its outstanding poll. With ECS's stop timeout of 30 s that is 12 s."""
     visibility_timeout: Annotated[Duration, AfterValidator(_lease)] | None = None
     """Lease of each message, 1 s to 12 h, whole seconds. Default: the queue's own."""
+    max_extensions: int | None = Field(default=None, ge=0)
+    """How often a lease is extended at most, each time at half of it. Default: until SQS's end, after 12 hours."""
+    progress_timeout: PositiveDuration | None = None
+    """A lease is extended only while its handler calls `message.progress()` this often. Default: no matter."""
     grace: Duration | None = None
     """How long handlers may go on after SIGTERM. Default: 5 s less than `stop_timeout`."""
     stop_timeout: PositiveDuration = 30.0
@@ -113,6 +151,18 @@ class WorkerSettings(BaseSettings):
     """… and for no longer than this."""
     protect: bool = True
     """Have the platform spare this worker when it scales in or deploys, where it can be asked to."""
+    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    """From which level on lines are logged, by a program that has set up no logging of its own."""
+
+    @property
+    def shares(self) -> dict[str, float]:
+        """The queues, each with its share of the slots."""
+        return parse_shares(self.queue)
+
+    @property
+    def class_limits(self) -> dict[str, int]:
+        """The most slots of each class that is named."""
+        return {name: int(number) for name, number in parse_shares(self.class_slots).items()}
 
     @property
     def grace_s(self) -> float:
@@ -174,8 +224,9 @@ def _checked(kind: type[WorkerSettings], keywords: Mapping[str, Any]) -> WorkerS
     try:
         settings = kind(**given)
     except ValidationError as error:
-        raise ConfigError([_fault(dict(each)) for each in error.errors()]) from error
-    faults = _faults_together(settings)
+        faults = [_fault(dict(each)) for each in error.errors()]
+        raise ConfigError([*faults, *unknown_variables(kind.model_fields, os.environ)]) from error
+    faults = [*unknown_variables(kind.model_fields, os.environ), *faults_together(settings)]
     if faults:
         raise ConfigError(faults)
     return settings
@@ -186,32 +237,17 @@ def _fault(error: Mapping[str, Any]) -> Fault:
     if error["type"] == "missing":
         return Fault(name, None, "not given", f"pass {name}=… or set {PREFIX}{name.upper()}")
     if error["type"] == "extra_forbidden":
-        known = ", ".join(WorkerSettings.model_fields)
-        return Fault(name, error["input"], "there is no such setting", f"choose from {known}")
+        return Fault(name, error["input"], "there is no such setting", nearest(name, WorkerSettings.model_fields))
     problem, _, fix = str(error["msg"]).removeprefix("Value error, ").partition("; ")
     return Fault(name, error["input"], problem, fix or _FIXES.get(name, f"correct it, or {PREFIX}{name.upper()}"))
 
 
 _FIXES: Final = {
+    "batch_size": f"write a whole number from 1 to {_MOST_AT_ONCE}",
+    "prefetch": f"write a whole number from 0 to {_MOST_SLOTS}, or leave it out",
+    "max_extensions": "write a whole number, 0 or more, or leave it out",
+    "executor": "write thread or process",
+    "log_level": "write debug, info, warning or error",
     "slots": f"write a whole number from 1 to {_MOST_SLOTS}",
     "queue": "write the queue's URL, its ARN (arn:aws:sqs:REGION:ACCOUNT:NAME) or its name",
 }
-
-
-def _faults_together(settings: WorkerSettings) -> list[Fault]:
-    faults = []
-    if settings.table is not None and settings.state_dir is not None:
-        fix = "give one of them"
-        faults.append(Fault("state_dir", str(settings.state_dir), f"table = {settings.table!r} is given too", fix))
-    if settings.retry_base > settings.retry_cap:
-        problem = f"more than retry_cap = {format_duration(settings.retry_cap)}"
-        faults.append(Fault("retry_base", settings.retry_base, problem, "lower it, or raise retry_cap"))
-    if settings.grace is not None and settings.grace >= settings.stop_timeout:
-        stop = format_duration(settings.stop_timeout)
-        problem = f"reaches the stop timeout of {stop}, at which the platform kills what has not ended"
-        faults.append(Fault("grace", settings.grace, problem, "shorten it, or set stop_timeout to the platform's own"))
-    if settings.poll_wait is not None and settings.poll_wait > settings.grace_s:
-        grace = format_duration(settings.grace_s)
-        problem = f"longer than the grace of {grace}, so a worker told to leave could not finish its poll"
-        faults.append(Fault("poll_wait", settings.poll_wait, problem, "shorten it, or raise grace"))
-    return faults

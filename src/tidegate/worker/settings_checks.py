@@ -1,0 +1,74 @@
+"""What must hold between a worker's settings, and variables that look like settings and are none."""
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Final
+
+from tidegate.core.durations import format_duration
+from tidegate.errors import Fault
+
+if TYPE_CHECKING:
+    from tidegate.worker.settings import WorkerSettings
+
+__all__ = ["PREFIX", "faults_together", "nearest", "unknown_variables"]
+
+PREFIX: Final = "TIDEGATE_WORKER_"
+
+
+def unknown_variables(known: Mapping[str, object], environ: Mapping[str, str]) -> list[Fault]:
+    """A fault for each TIDEGATE_WORKER_ variable that is no setting; what it holds may be a secret and is not shown."""
+    names = {variable: variable[len(PREFIX) :].lower() for variable in environ if variable.upper().startswith(PREFIX)}
+    return [
+        Fault(variable, None, "is set, but there is no such setting", nearest(name, known, PREFIX))
+        for variable, name in sorted(names.items())
+        if name not in known and environ[variable].strip()
+    ]
+
+
+def nearest(name: str, known: Mapping[str, object], prefix: str = "") -> str:
+    """What to write instead of a name that is no setting."""
+    near = get_close_matches(name, known, n=1)
+    if near:
+        return f"did you mean {prefix}{near[0].upper() if prefix else near[0]}?"
+    return f"choose from {', '.join(known)}"
+
+
+def faults_together(settings: "WorkerSettings") -> list[Fault]:
+    """Every fault between settings that are each right by themselves."""
+    return [*_faults_of_places(settings), *_faults_of_times(settings), *_faults_of_slots(settings)]
+
+
+def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
+    faults = []
+    if settings.table is not None and settings.state_dir is not None:
+        fix = "give one of them"
+        faults.append(Fault("state_dir", str(settings.state_dir), f"table = {settings.table!r} is given too", fix))
+    if settings.dead_letter_queue is not None and settings.dead_letter_queue in settings.shares:
+        fix = "name the queue that rejected messages go to"
+        faults.append(Fault("dead_letter_queue", settings.dead_letter_queue, "is the queue that is worked on", fix))
+    return faults
+
+
+def _faults_of_slots(settings: "WorkerSettings") -> list[Fault]:
+    most = settings.slots
+    return [
+        Fault("class_slots", settings.class_slots, f"{name} may have {number:g} of {most} slots", f"write 1 to {most}")
+        for name, number in settings.class_limits.items()
+        if number > most
+    ]
+
+
+def _faults_of_times(settings: "WorkerSettings") -> list[Fault]:
+    faults = []
+    if settings.retry_base > settings.retry_cap:
+        problem = f"more than retry_cap = {format_duration(settings.retry_cap)}"
+        faults.append(Fault("retry_base", settings.retry_base, problem, "lower it, or raise retry_cap"))
+    if settings.grace is not None and settings.grace >= settings.stop_timeout:
+        stop = format_duration(settings.stop_timeout)
+        problem = f"reaches the stop timeout of {stop}, at which the platform kills what has not ended"
+        faults.append(Fault("grace", settings.grace, problem, "shorten it, or set stop_timeout to the platform's own"))
+    if settings.poll_wait is not None and settings.poll_wait > settings.grace_s:
+        grace = format_duration(settings.grace_s)
+        problem = f"longer than the grace of {grace}, so a worker told to leave could not finish its poll"
+        faults.append(Fault("poll_wait", settings.poll_wait, problem, "shorten it, or raise grace"))
+    return faults
