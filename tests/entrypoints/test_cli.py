@@ -474,7 +474,10 @@ def test_every_setting_of_a_worker_is_an_option_of_work_and_gets_there(
     }
     options = [part for name, value in given.items() for part in (f"--{name}", value)]
 
-    results = [tidegate(*WORK, *options, *where) for where in (("--table", "fleet"), ("--state-dir", str(tmp_path)))]
+    results = [
+        tidegate(*WORK, *options, *where)
+        for where in (("--table", "fleet", "--no-protect"), ("--state-dir", str(tmp_path)))
+    ]
 
     assert [result.exit_code for result in results] == [0, 0], results[0].stderr
     to_table, to_directory = (settings.model_dump() for settings in started)
@@ -499,6 +502,7 @@ def test_every_setting_of_a_worker_is_an_option_of_work_and_gets_there(
         "max_extensions": 9,
         "progress_timeout": 60.0,
         "log_level": "warning",
+        "protect": False,
         "table": "fleet",
         "state_dir": None,
     }

@@ -199,6 +199,9 @@ def work(
     progress_timeout: Annotated[
         str | None, typer.Option(help="Longest silence of a handler whose lease is kept; left out: any.")
     ] = None,
+    protect: Annotated[
+        bool | None, typer.Option("--protect/--no-protect", help="Have the platform spare this worker; left out: yes.")
+    ] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error; left out: info.")] = None,
 ) -> None:
     """Run a worker until SIGTERM or Ctrl-C; then it finishes what it holds.
@@ -230,6 +233,7 @@ def work(
         executor=cast(Any, executor),  # checked with the other settings
         max_extensions=max_extensions,
         progress_timeout=progress_timeout,
+        protect=protect,
         log_level=cast(Any, log_level),
     )
 
