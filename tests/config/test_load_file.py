@@ -105,7 +105,6 @@ def test_an_unknown_setting_gets_the_likely_one_and_never_shows_its_value(settin
 @pytest.mark.parametrize(
     ("setting", "example"),
     [
-        ("target_wait", 'target_wait = "30s"'),
         ("max_workers", "max_workers = 50"),
         ("ecs.service", 'service = "orders"'),
     ],

@@ -112,7 +112,7 @@ def _start_up(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Findin
             f"is shorter than start_up_hint = {_text(start_up)}: workers are taken away sooner than new ones can come"
         )
         yield Finding((*at, "hold"), _text(pool.hold_s), problem, f"set it to {_text(start_up)} or more", warning=True)
-    if pool.target_wait_s < start_up:
+    if pool.target_wait_s is not None and pool.target_wait_s < start_up:
         problem = (
             f"is shorter than start_up_hint = {_text(start_up)}: "
             "a burst above the capacity that stands ready will be late, whatever the controller does"
@@ -123,7 +123,7 @@ def _start_up(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Findin
 
 def _times(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
     target, tick = pool.target_wait_s, settings.tick_s
-    if tick > target:
+    if target is not None and tick > target:
         problem = f"is shorter than tick = {_text(tick)}: messages can be late before the controller has looked"
         fix = f"set tick to {_text(target / 2)} or less"
         yield Finding((*at, "target_wait"), _text(target), problem, fix, warning=True)

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator
 
 from tidegate.config.checks import check_pool
 from tidegate.config.checks_bottlenecks import check_bottlenecks
+from tidegate.config.checks_objective import check_objective
 from tidegate.config.checks_schedule import check_schedule
 from tidegate.config.claims import Claim, Claims
 from tidegate.config.environment import plain_name
@@ -24,6 +25,7 @@ def check(settings: Settings) -> Iterator[Finding]:
         at = ("pools", name)
         yield from check_pool(at, pool, settings)
         yield from check_bottlenecks(at, pool)
+        yield from check_objective(at, pool)
         yield from check_schedule(at, pool)
     yield from _same_capacity(settings)
     yield from _same_queue(settings)

@@ -125,7 +125,7 @@ def _put(tree: dict[str, Any], at: At, value: object) -> None:
 
 
 def _is_json(at: At) -> bool:
-    return spot(at) is not None or isinstance(_example(at), list)
+    return spot(at) is not None or isinstance(_example(at), list | dict)
 
 
 def _example(at: At) -> Any:

@@ -11,20 +11,25 @@ from typing import Annotated, Literal, Self
 
 from pydantic import Field, PrivateAttr, ValidationInfo, field_validator
 
+from tidegate.config.finish_by import seconds_left
 from tidegate.config.tables import (
     ApiSettings,
     DatabaseSettings,
     EcsService,
+    FinishBy,
     Group,
+    Hints,
     Interval,
     Lease,
     Megabytes,
     Namespace,
     OneOrMore,
+    OnOff,
     Queue,
     Ramp,
     Region,
     SettingsTable,
+    Share,
     Table,
     Ticks,
     Time,
@@ -55,10 +60,32 @@ class PoolSettings(SettingsTable):
         description="Several queues that the same workers serve: URLs, ARNs or names.",
         examples=[["orders", "returns"]],
     )
-    target_wait_s: Time = Field(
+    target_wait_s: Time | None = Field(
+        None,
         alias="target_wait",
-        description="The objective: no message should wait longer than this before a worker starts it.",
+        description="The objective: no message should wait longer than this before a worker starts it. Either this or "
+        "`finish_by`.",
         examples=["30s"],
+    )
+    finish_by: FinishBy | None = Field(
+        None,
+        description="The objective of a bulk pool: empty by this time of day, each day, with the fewest workers.",
+        examples=["06:00 Europe/Berlin"],
+    )
+    fair_queue: OnOff = Field(
+        False,
+        description="Read the metrics of quiet groups (a standard queue whose messages carry a group), so that noisy "
+        "groups can't bring the pool further than `noisy_share`.",
+    )
+    noisy_share: Share = Field(
+        0.25,
+        description="Of `max_workers`, what noisy groups of a fair queue may add to what the quiet groups need.",
+    )
+    contested: Literal["yield", "insist"] = Field(
+        "yield",
+        description='When somebody else keeps setting the desired count. "yield": leave it to them for ten minutes, '
+        'then for twice as long, and so on. "insist": set it again each time.',
+        examples=["insist"],
     )
     ecs: EcsService | None = Field(None, description="The ECS service to scale. Either this or `asg`.")
     asg: Group | None = Field(
@@ -134,6 +161,12 @@ class PoolSettings(SettingsTable):
         description="How long a handler runs, used only until workers have measured it.",
         examples=["800ms"],
     )
+    class_hints_s: Hints = Field(
+        {},
+        alias="service_time_hints",
+        description="How long a handler runs for messages of each job class, used only until workers have measured it.",
+        examples=[{"mail": "500ms", "export": "10m"}],
+    )
     start_up_hint_s: TimeOrZero | None = Field(
         None,
         alias="start_up_hint",
@@ -183,9 +216,15 @@ class PoolSettings(SettingsTable):
     def at(self, now_s: float) -> Pool:
         """The pool as a decision needs it at `now_s` (seconds since the epoch): the schedule has been applied."""
         least, most, source = self.limits_at(now_s)
+        left_s = None if self.finish_by is None else seconds_left(self.finish_by, now_s)
+        target_s = self.target_wait_s if self.target_wait_s is not None else (left_s or 0.0)
         return Pool(
             name=self._name,
-            target_wait_s=self.target_wait_s,
+            target_wait_s=target_s,
+            finish_in_s=left_s,
+            noisy_share=self.noisy_share,
+            contested=self.contested,
+            class_hints_s=self.class_hints_s,
             min_workers=least,
             max_workers=most,
             slots_per_worker=self.slots_per_worker,

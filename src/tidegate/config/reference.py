@@ -64,15 +64,17 @@ def _kind(setting: dict[str, Any]) -> str:
     if kind in {"integer", "number"}:
         word = "whole number" if kind == "integer" else "number"
         return f"{word}, {setting['minimum']} to {setting['maximum']}"
-    return {"string": "text", "array": "list"}.get(str(kind), "table")
+    return {"string": "text", "array": "list", "boolean": "true or false"}.get(str(kind), "table")
 
 
 def _default(name: str, setting: dict[str, Any], table: dict[str, Any]) -> str:
     if name in table.get("required", ()):
         return "must be set"
     default = setting.get("default")
-    if default in (None, []):
+    if default in (None, [], {}):
         return "none"
+    if isinstance(default, bool):
+        return f"`{str(default).lower()}`"
     if isinstance(default, dict):
         return "`{ " + ", ".join(f"{key} = {value:g}" for key, value in default.items()) + " }`"
     return f"`{default:g}`" if isinstance(default, int | float) else f'`"{default}"`'

@@ -11,7 +11,7 @@ from tidegate.core.durations import format_duration
 
 __all__ = ["json_schema"]
 
-_EITHER = (("queue", "queues"), ("ecs", "asg"))
+_EITHER = (("queue", "queues"), ("ecs", "asg"), ("target_wait", "finish_by"))
 
 
 class _Toml(GenerateJsonSchema):

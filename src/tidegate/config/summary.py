@@ -40,8 +40,9 @@ def _line(pool: PoolSettings) -> str:
     ceiling = f", never more than {_count(pool.max_slots, 'slot')}" if pool.max_slots else ""
     windows = "; other limits in " + ", ".join(repr(window.name) for window in pool.schedule) if pool.schedule else ""
     kind = "queue" if len(pool.all_queues) == 1 else "queues"
-    wait = format_duration(pool.target_wait_s)
-    return f"{pool.name}: {kind} {queues} → {target}, {workers}{ceiling}, wait under {wait}{windows}"
+    by, wait_s = pool.finish_by, pool.target_wait_s
+    objective = f"empty by {by}" if wait_s is None else f"wait under {format_duration(wait_s)}"
+    return f"{pool.name}: {kind} {queues} → {target}, {workers}{ceiling}, {objective}{windows}"
 
 
 def _count(number: int, noun: str) -> str:

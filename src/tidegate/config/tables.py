@@ -1,9 +1,11 @@
 """The kinds of value that settings hold, and the small tables in a pool's: what `models` is made of."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from tidegate.config.finish_by import read_finish_by
 from tidegate.config.resources import (
     read_cluster,
     read_group,
@@ -14,7 +16,8 @@ from tidegate.config.resources import (
     read_table,
 )
 from tidegate.config.schedule import holds, read_cron, read_zone
-from tidegate.config.values import Amount, Count, Duration, Percent, Text
+from tidegate.config.values import Amount, Count, Duration, Durations, Flag, Percent, Text
+from tidegate.core.reports import CLASSES_AT_MOST
 
 __all__ = ["ApiSettings", "DatabaseSettings", "EcsService", "Ramp", "SettingsTable", "Window", "WorkerBox"]
 
@@ -39,6 +42,10 @@ Cron = Annotated[Text, AfterValidator(read_cron)]
 Region = Annotated[Text, AfterValidator(read_region)]
 Table = Annotated[Text, AfterValidator(read_table)]
 Namespace = Annotated[Text, AfterValidator(read_namespace)]
+FinishBy = Annotated[Text, AfterValidator(read_finish_by)]
+Share = Annotated[float, Amount(at_least=0, at_most=1)]
+OnOff = Annotated[bool, Flag()]
+Hints = Annotated[Mapping[str, float], Durations(at_least_s=0.001, at_most=CLASSES_AT_MOST)]
 Zone = Annotated[Text, AfterValidator(read_zone)]
 
 

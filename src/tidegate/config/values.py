@@ -6,7 +6,7 @@ Every kind takes the text that an environment variable holds as well as the type
 import math
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -15,7 +15,19 @@ from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from tidegate.core.durations import format_duration, parse_duration
 
-__all__ = ["DURATION_PATTERN", "LONGEST_S", "Amount", "Chance", "Count", "Duration", "Percent", "Text", "refuse"]
+__all__ = [
+    "DURATION_PATTERN",
+    "LONGEST_S",
+    "Amount",
+    "Chance",
+    "Count",
+    "Duration",
+    "Durations",
+    "Flag",
+    "Percent",
+    "Text",
+    "refuse",
+]
 
 LONGEST_S = 14 * 86_400.0
 """No duration is longer than SQS can keep a message (14 days).
@@ -82,6 +94,54 @@ class Duration(_Kind):
 
     def serializer(self) -> Callable[[Any], Any]:
         return lambda seconds: None if seconds is None else format_duration(seconds)
+
+
+@dataclass(frozen=True)
+class Durations(_Kind):
+    """A table of durations under names of one's own."""
+
+    at_least_s: float
+    at_most: int
+
+    def read(self, value: object) -> Mapping[str, float]:
+        if not isinstance(value, Mapping) or not all(isinstance(name, str) and name for name in value):
+            raise refuse("is not a table", 'write names and durations, such as { mail = "500ms", export = "10m" }')
+        if len(value) > self.at_most:
+            raise refuse("has too many entries", f"name {self.at_most} at most")
+        return {str(name): self._read_one(str(name), text) for name, text in value.items()}
+
+    def _read_one(self, name: str, text: object) -> float:
+        try:
+            return Duration(self.at_least_s).read(text)
+        except PydanticCustomError as error:
+            problem, fix = (str((error.context or {})[part]) for part in ("problem", "fix"))
+            raise refuse(f"has for {name} what {problem}", fix) from None
+
+    def json_schema(self) -> dict[str, Any]:
+        return {
+            "type": "object",
+            "additionalProperties": Duration(self.at_least_s).json_schema(),
+            "maxProperties": self.at_most,
+        }
+
+    def serializer(self) -> Callable[[Any], Any]:
+        return lambda durations: {name: format_duration(seconds) for name, seconds in durations.items()}
+
+
+@dataclass(frozen=True)
+class Flag(_Kind):
+    """Yes or no."""
+
+    def read(self, value: object) -> bool:
+        word = value.strip().lower() if isinstance(value, str) else value
+        if word in ("true", "false"):
+            return word == "true"
+        if not isinstance(word, bool):
+            raise refuse("is neither true nor false", "write true or false, without quotes")
+        return word
+
+    def json_schema(self) -> dict[str, Any]:
+        return {"type": "boolean"}
 
 
 @dataclass(frozen=True)

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 
 from tidegate.core.absence import Absence, absence_of
 from tidegate.core.model import Pool
-from tidegate.core.observation import Observation, QueueObservation, Reading
+from tidegate.core.observation import Observation, QueueObservation, QuietGroups, Reading
 from tidegate.core.reports import Fleet
 from tidegate.errors import TidegateError
 from tidegate.ports import CapacityTarget, Clock, FleetReader, Metric, QueueCounts, QueueReader
 
-__all__ = ["PoolSources", "age_metric", "deleted_metric", "observe", "queue_metrics", "sent_metric"]
+__all__ = ["PoolSources", "age_metric", "deleted_metric", "observe", "queue_metrics", "quiet_metrics", "sent_metric"]
 
 _MINUTE_S = 60.0
 
@@ -22,7 +22,8 @@ _Counts = tuple[Reading, Reading, Reading]
 class PoolSources:
     """Where one pool is looked at and acted on. `fleet` None: no store of heartbeats.
 
-    `lease_heartbeat_s` is how often workers without the SDK extend their leases, if it is to be checked.
+    `lease_heartbeat_s` is how often workers without the SDK extend their leases, if it is to be checked. `fair`: the
+    queues' quiet groups are told from noisy ones.
     """
 
     name: str
@@ -32,6 +33,7 @@ class PoolSources:
     capacity: CapacityTarget
     fleet: FleetReader | None = None
     lease_heartbeat_s: float | None = None
+    fair: bool = False
 
 
 def age_metric(queue: str) -> Metric:
@@ -49,9 +51,22 @@ def deleted_metric(queue: str) -> Metric:
     return Metric(queue, "NumberOfMessagesDeleted", "Sum")
 
 
-def queue_metrics(queue: str) -> tuple[Metric, ...]:
+def quiet_metrics(queue: str) -> tuple[Metric, Metric, Metric, Metric]:
+    """Of a fair queue: noisy groups, and of the quiet ones what is visible, what is in flight, and the oldest age.
+
+    https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html
+    """
+    return (
+        Metric(queue, "ApproximateNumberOfNoisyGroups", "Maximum"),
+        Metric(queue, "ApproximateNumberOfMessagesVisibleInQuietGroups", "Average"),
+        Metric(queue, "ApproximateNumberOfMessagesNotVisibleInQuietGroups", "Average"),
+        Metric(queue, "ApproximateAgeOfOldestMessageInQuietGroups", "Maximum"),
+    )
+
+
+def queue_metrics(queue: str, *, fair: bool = False) -> tuple[Metric, ...]:
     """All that an observation wants from CloudWatch about one queue."""
-    return age_metric(queue), sent_metric(queue), deleted_metric(queue)
+    return (age_metric(queue), sent_metric(queue), deleted_metric(queue), *(quiet_metrics(queue) if fair else ()))
 
 
 def observe(sources: PoolSources, readings: Mapping[Metric, Reading], clock: Clock) -> Observation:
@@ -64,13 +79,16 @@ def observe(sources: PoolSources, readings: Mapping[Metric, Reading], clock: Clo
     """
     capacity = sources.capacity.read()
     queues = tuple(
-        _observe_queue(queue, counts, readings, at_s) for queue, counts, at_s in _count_queues(sources, clock)
+        _observe_queue(queue, counts, readings, at_s, fair=sources.fair)
+        for queue, counts, at_s in _count_queues(sources, clock)
     )
     fleet = _observe_fleet(sources, clock)
     return Observation(now_s=clock.now(), queues=queues, capacity=capacity, fleet=fleet)
 
 
-def _observe_queue(queue: str, counts: _Counts, readings: Mapping[Metric, Reading], at_s: float) -> QueueObservation:
+def _observe_queue(
+    queue: str, counts: _Counts, readings: Mapping[Metric, Reading], at_s: float, *, fair: bool
+) -> QueueObservation:
     unread = Reading(None, at_s, Absence.MISSING, "CloudWatch not asked yet")
     visible, in_flight, delayed = counts
     return QueueObservation(
@@ -81,6 +99,7 @@ def _observe_queue(queue: str, counts: _Counts, readings: Mapping[Metric, Readin
         age_s=readings.get(age_metric(queue), unread),
         sent_per_s=_per_second(readings.get(sent_metric(queue), unread)),
         deleted_per_s=_per_second(readings.get(deleted_metric(queue), unread)),
+        quiet=QuietGroups(*(readings.get(metric, unread) for metric in quiet_metrics(queue))) if fair else None,
     )
 
 
