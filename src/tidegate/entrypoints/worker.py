@@ -26,8 +26,10 @@ from tidegate.entrypoints.worker_wiring import NoFleet, open_queues, open_sink, 
 from tidegate.errors import ConfigError, Fault, TidegateError
 from tidegate.ports import WorkQueue
 from tidegate.worker.binding import Bound, Middleware, bind
+from tidegate.worker.child import Recipe
 from tidegate.worker.handlers import Handler
 from tidegate.worker.message import Message
+from tidegate.worker.process_runner import ProcessRunner, check_sendable
 from tidegate.worker.run_handler import HandlerRunner, LoopRunner, LoopThread, ThreadRunner
 from tidegate.worker.service import Plan, WorkerService
 from tidegate.worker.settings import WorkerOptions, command_line_settings, worker_settings
@@ -96,7 +98,11 @@ class Worker:
         """Makes `function` the handler: `@worker.handler`. It stays as it is. Raises ConfigError for a second one."""
         if self._handler is not None:
             raise ConfigError([Fault("handler", function.__class__.__name__, "there is one already", "make it one")])
-        self._handler = bind(function, model=self._model, middleware=self._middleware)
+        bound = bind(function, model=self._model, middleware=self._middleware)
+        self._recipe = Recipe(function, self._model, self._middleware)
+        if self.settings.executor == "process":
+            _check_for_processes(bound, self._recipe)
+        self._handler = bound
         return function
 
     def run(self) -> None:
@@ -185,7 +191,9 @@ class Worker:
         return plan_of(self.settings, Sorting(self._class_of, self.settings.class_limits, batch))
 
     def _threads(self, bound: Bound) -> HandlerRunner:
-        return ThreadRunner(bound.call, self.settings.slots)
+        if self.settings.executor == "thread":
+            return ThreadRunner(bound.call, self.settings.slots)
+        return ProcessRunner(self._recipe, self.settings.slots, is_batch=bound.is_batch)
 
     async def _serve_for(self, program: asyncio.AbstractEventLoop, runner: HandlerRunner) -> None:
         watching = asyncio.create_task(self._leave_with(program), name="tidegate-watch")
@@ -250,6 +258,13 @@ def run_worker(target: str, queue: str | None = None, **options: Unpack[WorkerOp
     worker = _CommandLineWorker(queue, load_handler(target), **options)
     make_logger(worker.settings.log_level, sys.stderr)
     worker.work()
+
+
+def _check_for_processes(bound: Bound, recipe: Recipe) -> None:
+    if bound.is_async:
+        fix = "make it a plain function, or leave executor out: async handlers have a loop of their own"
+        raise ConfigError([Fault("executor", "process", "the handler is async", fix)])
+    check_sendable(recipe)
 
 
 def _log_to_stderr(level: str) -> None:

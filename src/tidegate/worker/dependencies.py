@@ -44,14 +44,15 @@ class DependencyLog:
 
     def call(self, name: str) -> "DependencyCall":
         """A call of this dependency, to be used as a context."""
-        return DependencyCall(name, self._clock, self._ended)
+        return DependencyCall(name, self._clock, self.ended)
 
     def totals(self) -> Mapping[str, DependencyFigures]:
         """What has been counted so far."""
         with self._lock:
             return dict(self._totals)
 
-    def _ended(self, name: str, took_s: float, end: _End) -> None:
+    def ended(self, name: str, took_s: float, end: _End) -> None:
+        """Counts one call that has ended."""
         with self._lock:
             name = counted_as(name, self._totals)
             before = self._totals.get(name, DependencyFigures())

@@ -9,6 +9,7 @@ from typing import Final
 from tidegate.ports import Received
 from tidegate.worker.lane import Hand, Lane
 from tidegate.worker.message import Batch
+from tidegate.worker.outcomes import HandlerHangs
 from tidegate.worker.prefetch import room_for
 from tidegate.worker.run_handler import HandlerRunner, Run
 from tidegate.worker.settle import Settler
@@ -21,6 +22,8 @@ from tidegate.worker.waiting_room import Load, WaitingRoom
 __all__ = ["Jobs"]
 
 _LAST_CALL_S: Final = 1.0
+_ENDS_WITHIN_S: Final = 30.0
+"""So long a handler may take to end that was told that its lease is lost, where leases are kept for progress only."""
 _SENT_BACK_S: Final = 5
 """How long a message is hidden whose class has all its slots, and as many more in hand as there may be."""
 
@@ -55,6 +58,7 @@ class Jobs:
         self._running: set[Load] = set()
         self._followers: set[asyncio.Task[None]] = set()
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._given_up = 0
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -106,6 +110,8 @@ class Jobs:
             self._never_started(load)
         elif not any(other.held() for other in load.hands):
             load.run.interrupt()
+            if hand.lane.book.gated:
+                asyncio.get_running_loop().call_later(_ENDS_WITHIN_S, self._give_up, load)
 
     async def idle(self) -> None:
         """Waits until no handler runs."""
@@ -203,6 +209,19 @@ class Jobs:
             hand.give_back(0)
         if not self._broken.done():
             self._broken.set_exception(fault)
+
+    def _give_up(self, load: Load) -> None:
+        """Its slot is needed. Too many of these, and the worker leaves: a fresh process is what helps then."""
+        if load not in self._running or load.run is None:
+            return
+        self._given_up += 1
+        if self._given_up > self._slots.total:
+            if not self._broken.done():
+                self._broken.set_exception(HandlerHangs())
+            return
+        logger.error("the handler of message %s hangs: its slot is given to another", load.hands[0].message.id)
+        self._runner.replace()
+        load.run.give_up()
 
     def _never_started(self, load: Load) -> None:
         """One message of a load that waits has lost its lease: the whole load goes back, to be handed out anew."""

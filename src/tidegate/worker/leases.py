@@ -111,6 +111,11 @@ class LeaseBook:
         ours_s = math.inf if most is None else self.visibility_s * (1 + most / 2)
         return min(float(LONGEST_LEASE_S - _RECEIVE_SLACK_S), ours_s)
 
+    @property
+    def gated(self) -> bool:
+        """True when leases are kept only for handlers that say that they go on."""
+        return self._limits.progress_timeout_s is not None
+
     def get(self, key: int) -> Lease | None:
         """The lease, or None once it has ended (deleted, returned, lost)."""
         return self._leases.get(key)

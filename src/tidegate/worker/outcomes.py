@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from tidegate.core.durations import parse_duration
 from tidegate.errors import TidegateError
 
-__all__ = ["PartialFailure", "Reject", "Retry", "outcome_in"]
+__all__ = ["HandlerError", "HandlerHangs", "PartialFailure", "Reject", "Retry", "outcome_in"]
 
 
 class Retry(TidegateError):
@@ -53,6 +53,24 @@ class PartialFailure(TidegateError):
 
     def __reduce__(self) -> tuple[type["PartialFailure"], tuple[Sequence[BaseException | None]]]:
         return type(self), (self.outcomes,)
+
+
+class HandlerError(TidegateError):
+    """What a handler raised in a child: the kind of the error and where, never its text, which may quote the body."""
+
+    def __init__(self, kind: str, where: str) -> None:
+        self.kind, self.where = kind, where
+        super().__init__(f"the handler raised {kind}")
+
+    def __reduce__(self) -> tuple[type["HandlerError"], tuple[str, str]]:
+        return type(self), (self.kind, self.where)
+
+
+class HandlerHangs(TidegateError):
+    """It has not ended though its lease is lost and it was told; its thread goes on, its slot is given to another."""
+
+    def __init__(self) -> None:
+        super().__init__("the handler did not end when told that its lease is lost")
 
 
 def outcome_in(result: object) -> Retry | Reject | None:

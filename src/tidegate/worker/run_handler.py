@@ -9,12 +9,12 @@ import contextlib
 import queue
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, InvalidStateError
 from typing import Any, Final, Protocol
 
 from tidegate.worker.handlers import check_finished
 from tidegate.worker.message import Batch, Message
-from tidegate.worker.outcomes import outcome_in
+from tidegate.worker.outcomes import HandlerHangs, outcome_in
 
 __all__ = ["HandlerRunner", "LoopRunner", "LoopThread", "Run", "ThreadRunner"]
 
@@ -32,12 +32,20 @@ class Run(Protocol):
         """Tells the handler to stop: sets `message.lease_lost` and cancels an async handler."""
         ...
 
+    def give_up(self) -> None:
+        """Nobody waits any longer for a handler that does not end: the outcome is HandlerHangs, whatever comes."""
+        ...
+
 
 class HandlerRunner(Protocol):
     """Starts handlers. `close` does not wait for those that still run."""
 
     def start(self, message: Message | Batch) -> Run:
         """Raises RuntimeError when there is nothing to run it on: no further thread, or a loop that is closed."""
+        ...
+
+    def replace(self) -> None:
+        """One that runs was given up: another may start in its place."""
         ...
 
     def close(self) -> None: ...
@@ -55,7 +63,11 @@ class _Outcome:
         return await asyncio.wrap_future(self._future)
 
     def ended(self, error: BaseException | None) -> None:
-        self._future.set_result(error)
+        with contextlib.suppress(InvalidStateError):  # it was given up
+            self._future.set_result(error)
+
+    def give_up(self) -> None:
+        self.ended(HandlerHangs())
 
     def interrupt(self) -> None:
         self._message.lease_lost.set()
@@ -84,6 +96,10 @@ class ThreadRunner:
             self._threads.append(thread)
         self._work.put((message, outcome))
         return outcome
+
+    def replace(self) -> None:
+        """A thread that hangs can't be ended; one more takes its place."""
+        self._slots += 1
 
     def close(self) -> None:
         for _ in self._threads:
@@ -116,6 +132,9 @@ class LoopRunner:
         run = _TaskRun(self._handler, message, self._loop)
         self._loop.call_soon_threadsafe(run.begin)
         return run
+
+    def replace(self) -> None:
+        """Nothing to do: a loop takes any number of tasks."""
 
     def close(self) -> None:
         """Nothing to do: the loop is its owner's."""

@@ -12,7 +12,7 @@ from tidegate.errors import CloudError
 from tidegate.worker.backoff import Random, full_jitter_s
 from tidegate.worker.lane import Hand
 from tidegate.worker.message import Message
-from tidegate.worker.outcomes import PartialFailure, Reject, Retry
+from tidegate.worker.outcomes import HandlerError, PartialFailure, Reject, Retry
 from tidegate.worker.telemetry import Telemetry
 from tidegate.worker.waiting_room import Load
 
@@ -111,12 +111,15 @@ class Settler:
 
 def _log_failure(message: Message, error: BaseException, delay_s: int) -> None:
     """Where it failed and with what kind of error; never the error's own text, which may quote the body."""
-    where = "".join(traceback.format_tb(error.__traceback__))
+    if isinstance(error, HandlerError):
+        kind, where = error.kind, error.where
+    else:
+        kind, where = type(error).__qualname__, "".join(traceback.format_tb(error.__traceback__))
     logger.error(
         "handler failed on message %s (receive %d) with %s; visible again in %d s\n%s",
         message.id,
         message.receive_count,
-        type(error).__qualname__,
+        kind,
         delay_s,
         where.rstrip(),
     )
