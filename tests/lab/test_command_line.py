@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from tidegate.entrypoints.cli import app
-from tidegate.lab import backtest, bootstrap, optimum
+from tidegate.lab import backtest, bootstrap, history, optimum, report_plot
 from tidegate.lab.peers import minutes
 
 
@@ -39,7 +39,7 @@ def test_a_missing_trace_is_one_line_and_exit_code_2() -> None:
     assert result.stderr.count("\n") == 1
 
 
-@pytest.mark.parametrize("module", [backtest, bootstrap, optimum, minutes])
+@pytest.mark.parametrize("module", [backtest, bootstrap, history, optimum, report_plot, minutes])
 def test_the_examples_in_the_docstrings_hold(module: ModuleType) -> None:
     found = doctest.testmod(module)
     assert found.attempted > 0

@@ -10,26 +10,32 @@ from rich.table import Table
 from tidegate.lab.backtest import REFERENCES, Backtest, Result
 from tidegate.lab.tune import LATE_ALLOWED
 
-__all__ = ["backtest_json", "by_cost", "print_backtest", "verdict"]
+__all__ = ["backtest_json", "by_cost", "cheapest_other", "on_time", "print_backtest", "verdict"]
 
 
 def by_cost(results: Sequence[Result]) -> list[Result]:
     """Those on time first, each group from cheap to dear; what can't be had comes last."""
-    return sorted(results, key=lambda each: (each.key in REFERENCES, not _on_time(each), each.worker_hours))
+    return sorted(results, key=lambda each: (each.key in REFERENCES, not on_time(each), each.worker_hours))
 
 
-def _on_time(result: Result) -> bool:
+def on_time(result: Result) -> bool:
+    """At most 1 % of the messages late."""
     return result.outcome.late_share <= LATE_ALLOWED
+
+
+def cheapest_other(told: Backtest) -> Result | None:
+    """Of those that are on time and can be had, ours aside; None when there is none."""
+    others = [each for each in told.results[1:] if each.key not in REFERENCES and on_time(each)]
+    return min(others, key=lambda each: each.worker_hours, default=None)
 
 
 def verdict(told: Backtest, price: float | None) -> str:
     """One sentence: ours, and the cheapest of the others that is on time."""
     ours = told.results[0]
     said = f"tidegate: {ours.outcome.late_share:.2%} late, {_paid(ours, price)}"
-    others = [each for each in told.results[1:] if each.key not in REFERENCES and _on_time(each)]
-    if not others:
+    best = cheapest_other(told)
+    if best is None:
         return f"{said}; none of the others, as they come, keeps 99 % within {told.question.target_s:g} s"
-    best = min(others, key=lambda each: each.worker_hours)
     return f"{said}; of the others on time the cheapest is {best.title} with {_paid(best, price)}"
 
 

@@ -2,71 +2,38 @@
 
 from html import escape
 
-import numpy as np
-
 from tidegate.lab.backtest import REFERENCES, Backtest, Result
-from tidegate.lab.report_backtest import by_cost, verdict
-from tidegate.lab.report_svg import area, bar, curve, framed, level
-from tidegate.lab.scenario import Floats
-from tidegate.lab.tune import LATE_ALLOWED
+from tidegate.lab.report_backtest import by_cost, cheapest_other, on_time, verdict
+from tidegate.lab.report_charts import arrivals, card
+from tidegate.lab.report_figures import figures_table
+from tidegate.lab.report_plot import duration
+from tidegate.lab.report_style import STYLE
 
 __all__ = ["backtest_html"]
 
-WAIT_TOP = 3.0
-"""Waits are drawn up to so many targets; what is above touches the upper edge, and the figures say how much it was."""
-
-STYLE = """
-:root { color-scheme: light dark; --page: #fcfcfb; --ink: #1d1f23; --soft: #62666d; --line: #dfe1e4; --ours: #2a66d9;
-  --fill: #a9c4f5; --other: #8a9099; --late: #c8501e; --target: #1d1f23; }
-@media (prefers-color-scheme: dark) { :root { --page: #15171a; --ink: #e9eaec; --soft: #9ba0a8; --line: #33373d;
-  --ours: #6ea3ff; --fill: #2c4a80; --other: #7b818a; --late: #ff8a57; --target: #e9eaec; } }
-* { box-sizing: border-box; }
-body { margin: 0 auto; max-width: 62rem; padding: 1rem; background: var(--page); color: var(--ink);
-  font: 1rem/1.5 system-ui, sans-serif; }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin: 2rem 0 .3rem; } h3 { font-size: 1rem; margin: 0; }
-p { margin: .3rem 0; } .soft { color: var(--soft); font-size: .9rem; } .verdict { font-size: 1.1rem; }
-svg { display: block; width: 100%; } svg.chart { height: 6rem; border-bottom: 1px solid var(--line); }
-svg.bar { height: .9rem; } polyline, line { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke; }
-.fill { fill: var(--fill); } .edge { stroke: var(--ours); } .wait { stroke: var(--ours); }
-.others .fill { fill: var(--line); } .others .edge, .others .wait { stroke: var(--other); }
-.target { stroke: var(--target); stroke-dasharray: 5 4; }
-.ours { fill: var(--ours); } .ontime { fill: var(--other); } .late { fill: var(--late); }
-.reference { fill: none; stroke: var(--other); stroke-width: 2; vector-effect: non-scaling-stroke; }
-.cost { margin: .5rem 0; } .cost div, .head { display: flex; justify-content: space-between; gap: 1rem; }
-.figures { font-variant-numeric: tabular-nums; white-space: nowrap; } .warn { color: var(--late); }
-.cards { display: grid; grid-template-columns: repeat(auto-fit, minmax(18rem, 1fr)); gap: 1.2rem 1.6rem; }
-.scroll { overflow-x: auto; } table { border-collapse: collapse; font-variant-numeric: tabular-nums; font-size: .9rem; }
-th, td { padding: .2rem .6rem; text-align: right; border-bottom: 1px solid var(--line); white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; }
-"""
+CUT_AT = 8.0
+"""Bars and worker charts reach to so many times ours: one that goes astray would leave the others invisible."""
 
 
 def backtest_html(told: Backtest, price: float | None) -> str:
     """The whole page."""
     ordered = by_cost(told.results)
-    asked = told.question
-    told_of = (
-        f"{told.results[0].outcome.messages:,} messages in {_time(told.length_s)}, {asked.service_s:g} s of work each "
-        f"on average, workers of {asked.slots_per_worker} slots that take {asked.start_up_s:g} s to start. "
-        f"Target: no message waits longer than {asked.target_s:g} s."
-    )
-    parts = [
-        f"<h1>Backtest: {escape(told.name)}</h1><p>{told_of}</p>",
-        f'<p class="verdict">{escape(verdict(told, price))}.</p>',
-        "<h2>What it costs</h2>",
-        '<p class="soft">Worker-hours paid from the ask to the end. Orange: more than 1 % of the messages late. '
-        "Outlines can't be had: they see what no program can.</p>",
-        *(_cost(each, max(r.worker_hours for r in told.results if _drawn(r, told)), price) for each in ordered),
-        "<h2>What arrives</h2>",
-        _traffic(told),
-        "<h2>Workers, and how long messages waited</h2>",
-        '<p class="soft">Above the mean number of workers asked for, on one scale; below the longest wait of the '
-        f"messages that arrived at each time, up to {WAIT_TOP:g} targets; the dashed line is the target.</p>",
-        '<div class="cards">' + "".join(_card(each, told) for each in ordered) + "</div>",
-        "<h2>All figures</h2>" + _table(ordered, price),
-        f'<p class="soft">{_small_print(told)}</p>',
-    ]
+    ours = told.results[0]
     title = f"tidegate backtest: {escape(told.name)}"
+    parts = [
+        f"<h1>Backtest: {escape(told.name)}</h1><p>{_about(told)}</p>",
+        f'<div class="tiles">{_tiles(told, price)}</div>',
+        f"<p>{escape(verdict(told, price))}.</p>",
+        f'<h2>What it costs</h2><p class="soft">{_LEGEND}</p>',
+        f'<div class="card bars">{"".join(_bar(each, _top(told), price) for each in ordered)}</div>',
+        f'<h2>What arrives</h2><div class="card wide">{arrivals(told)}</div>',
+        f'<h2>Workers, and how long messages waited</h2><p class="soft">{_CHARTS}</p>',
+        f'<div class="cards">{card(ours, told, wide=True)}'
+        + "".join(card(each, told) for each in ordered if each is not ours)
+        + "</div>",
+        f'<h2>All figures</h2><div class="card scroll">{figures_table(ordered, price)}</div>',
+        f'<h2>About these figures</h2><ul class="soft">{_small_print(told)}</ul>',
+    ]
     return (
         f'<!doctype html><html lang="en"><head><meta charset="utf-8"><title>{title}</title>'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
@@ -74,93 +41,87 @@ def backtest_html(told: Backtest, price: float | None) -> str:
     )
 
 
-def _drawn(result: Result, told: Backtest) -> bool:
-    """Bars are scaled to what costs up to eight times ours: one that goes astray would leave the others invisible."""
-    return result.worker_hours <= 8 * told.results[0].worker_hours
+_LEGEND = (
+    "Worker-hours paid, from the ask to the end; those on time first. Striped orange: more than 1 % of the messages "
+    "late. Dashed: not to be had, they see what no program can. A bar that fades out goes on."
+)
+_CHARTS = (
+    "The line is the mean number of workers asked for, the shade the work that arrives, in workers that are always "
+    "busy. Below: the longest wait of the messages that arrived at each time, orange where it is over the target (the "
+    "dashed line); the axis ends at three targets."
+)
 
 
-def _cost(result: Result, top: float, price: float | None) -> str:
-    late = result.outcome.late_share
-    kind = "late" if late > LATE_ALLOWED else "ours" if result.key == "tidegate" else "ontime"
-    kind = "reference" if result.key in REFERENCES else kind
-    paid = f"{result.worker_hours:,.1f} h" + ("" if price is None else f" · ${result.worker_hours * price:,.2f}")
-    words = f'<span class="{"warn" if late > LATE_ALLOWED else "soft"}">{late:.2%} late</span>'
-    label = escape(f"{result.title}: {paid}, {late:.2%} late")
+def _about(told: Backtest) -> str:
+    asked = told.question
     return (
-        f'<div class="cost"><div><span>{escape(result.title)}</span>'
-        f'<span class="figures">{paid} · {words}</span></div>'
-        + framed(bar(result.worker_hours, top, kind), label, "bar")
-        + "</div>"
+        f"{told.results[0].outcome.messages:,} messages in {duration(told.length_s)}, {duration(asked.service_s)} of "
+        f"work each on average, workers of {asked.slots_per_worker} slots that take {duration(asked.start_up_s)} to "
+        f"start. Target: no message waits longer than {duration(asked.target_s)}."
     )
 
 
-def _traffic(told: Backtest) -> str:
-    top = _top(told.arrivals_per_s)
-    shown = area(told.arrivals_per_s.tolist(), top, "fill") + curve(told.arrivals_per_s.tolist(), top, "edge")
-    return f'<p class="soft">up to {top:,.2f} messages a second</p>' + framed(shown, "arrivals", "chart") + _axis(told)
-
-
-def _card(result: Result, told: Backtest) -> str:
-    outcome, target_s = result.outcome, told.question.target_s
-    most = max(_top(each.workers) for each in told.results if _drawn(each, told))
-    workers = result.workers.tolist()
-    waits = curve(result.waits_s.tolist(), WAIT_TOP * target_s, "wait") + level(target_s, WAIT_TOP * target_s, "target")
-    shown = area(workers, most, "fill") + curve(workers, most, "edge")
-    late = outcome.late_share > LATE_ALLOWED
-    return (
-        f'<section class="{"ours-card" if result.key == "tidegate" else "others"}">'
-        f'<div class="head"><h3>{escape(result.title)}</h3>'
-        f'<span class="figures {"warn" if late else "soft"}">{outcome.late_share:.2%} late</span></div>'
-        f'<p class="soft">{escape(outcome.policy)} · up to {result.workers.max(initial=0.0):,.0f} workers · '
-        f"longest wait {outcome.wait_max_s:,.0f} s</p>"
-        + framed(shown, f"workers, up to {most:,.0f}", "chart")
-        + framed(waits, f"waits, up to {WAIT_TOP:g} targets", "chart")
-        + _axis(told)
-        + "</section>"
-    )
-
-
-def _table(ordered: list[Result], price: float | None) -> str:
-    heads = ["policy", "late", "worst hour", "p50 s", "p99 s", "max s", "worker-hours", "cost ÷ work", "changes/h"]
-    heads += [] if price is None else ["$"]
-    rows = "".join(_row(each, price) for each in ordered)
-    return (
-        '<div class="scroll"><table><thead><tr>'
-        + "".join(f"<th>{head}</th>" for head in heads)
-        + f"</tr></thead><tbody>{rows}</tbody></table></div>"
-    )
-
-
-def _row(result: Result, price: float | None) -> str:
-    outcome = result.outcome
-    values = [
-        escape(result.title),
-        f"{outcome.late_share:.2%}",
-        f"{outcome.worst_hour_late_share:.1%}",
-        *(f"{wait:,.1f}" for wait in (outcome.wait_p50_s, outcome.wait_p99_s, outcome.wait_max_s)),
-        f"{result.worker_hours:,.1f}",
-        f"{outcome.cost:.2f}",
-        f"{outcome.changes_per_hour:.1f}",
-        *([] if price is None else [f"{result.worker_hours * price:,.2f}"]),
+def _tiles(told: Backtest, price: float | None) -> str:
+    ours = told.results[0]
+    late = f"of the messages waited longer than {duration(told.question.target_s)}"
+    tiles = [
+        ("late", f"{ours.outcome.late_share:.2%}", late, not on_time(ours)),
+        ("paid", f"{ours.worker_hours:,.1f} h", _dollars(ours, price) or "worker-hours, start-ups included", False),
+        (
+            "99 % started within",
+            duration(ours.outcome.wait_p99_s),
+            f"the last after {duration(ours.outcome.wait_max_s)}",
+            False,
+        ),
     ]
-    return "<tr>" + "".join(f"<td>{value}</td>" for value in values) + "</tr>"
+    best = cheapest_other(told)
+    if best is not None and ours.worker_hours:
+        ratio = f"× {best.worker_hours / ours.worker_hours:.2f}"
+        tiles.append(("cheapest other on time", ratio, f"of tidegate's worker-hours: {best.title}", False))
+    return "".join(
+        f'<div class="card"><span class="soft">{head}</span><b{" class=warn" if warn else ""}>{value}</b>'
+        f'<span class="soft">{escape(tail)}</span></div>'
+        for head, value, tail, warn in tiles
+    )
 
 
-def _axis(told: Backtest) -> str:
-    return f'<div class="head soft"><span>0</span><span>{_time(told.length_s)}</span></div>'
+def _dollars(result: Result, price: float | None) -> str:
+    return "" if price is None else f"${result.worker_hours * price:,.2f}"
 
 
-def _time(seconds: float) -> str:
-    return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} h"
+def _top(told: Backtest) -> float:
+    """Where the bars end: the dearest of those that don't go astray."""
+    ours = told.results[0].worker_hours
+    return max(each.worker_hours for each in told.results if each.worker_hours <= CUT_AT * ours)
 
 
-def _top(values: Floats) -> float:
-    return max(float(np.nanmax(values, initial=0.0)), 1e-9)
+def _bar(result: Result, top: float, price: float | None) -> str:
+    late, cut = result.outcome.late_share, result.worker_hours > top
+    kinds = {
+        "is-ours": result.key == "tidegate",
+        "is-late": not on_time(result),
+        "is-reference": result.key in REFERENCES,
+        "is-cut": cut,
+    }
+    paid = " · ".join(filter(None, (f"{result.worker_hours:,.1f} h", _dollars(result, price))))
+    wide = 100.0 if cut or top <= 0 else 100.0 * result.worker_hours / top
+    words = f'<span class="{"soft" if on_time(result) else "warn"}">{late:.2%} late</span>'
+    return (
+        f'<div class="{" ".join(["bar", *(kind for kind, holds in kinds.items() if holds)])}">'
+        f'<span class="name">{escape(result.title)}</span>'
+        f'<div class="track"><div class="fill" style="width:{wide:.1f}%"></div></div>'
+        f'<span class="num">{paid} · {words}</span></div>'
+    )
 
 
 def _small_print(told: Backtest) -> str:
-    thinned = "" if told.thinned == 1 else f"Simulated with {told.thinned:.1%} of the messages, workers scaled up. "
-    return (
-        f"{thinned}Simulated by tidegate's lab: arrivals fall anywhere within their bin, counts are up to 60 s old and "
-        "30 % off, a standard queue is read in random order. Every policy as it comes, none tuned to this trace."
+    said = [*told.notes]
+    if told.thinned != 1:
+        said.append(f"Simulated with {told.thinned:.1%} of the messages, workers scaled up.")
+    said.append("Every policy as it comes, none tuned to this trace; the target applies to all of them.")
+    order = "in the order of sending" if told.question.fifo else "in random order, as a standard queue is"
+    said.append(
+        "Simulated by tidegate's lab: arrivals fall anywhere within their bin, counts are up to 60 s old and 30 % off, "
+        f"the queue is read {order}."
     )
+    return "".join(f"<li>{escape(each)}</li>" for each in said)

@@ -1,9 +1,9 @@
-"""Curves and bars as SVG without text: labels stay in the page, where they keep their size on any screen."""
+"""Curves as SVG without text: labels stay in the page, where they keep their size on any screen."""
 
-import math
 from collections.abc import Sequence
+from html import escape
 
-__all__ = ["area", "bar", "curve", "framed", "level"]
+__all__ = ["area", "bars", "curve", "framed", "hovering", "level"]
 
 WIDE, HIGH = 1000.0, 100.0
 
@@ -13,14 +13,23 @@ def area(values: Sequence[float], top: float, kind: str) -> str:
     points = _points(values, top)
     if not points:
         return ""
-    return (
-        f'<polygon class="{kind}" points="{points[0][0]:.1f},{HIGH:g} {_joined(points)} {points[-1][0]:.1f},{HIGH:g}"/>'
-    )
+    return f'<polygon class="{kind}" points="0,{HIGH:g} {_joined(points)} {WIDE:g},{HIGH:g}"/>'
 
 
 def curve(values: Sequence[float], top: float, kind: str) -> str:
-    """A line from 0 to `top`, broken where a value is not a number."""
-    return "".join(f'<polyline class="{kind}" points="{_joined(run)}"/>' for run in _runs(values, top))
+    """A line from 0 to `top`."""
+    return f'<polyline class="{kind}" points="{_joined(_points(values, top))}"/>'
+
+
+def bars(values: Sequence[float], top: float, kind: str) -> str:
+    """A bar for each value above 0, side by side; nothing where a value is not a number."""
+    wide = WIDE / max(1, len(values))
+    drawn = "".join(
+        f"M{n * wide:.1f},{HIGH:g}V{HIGH - HIGH * min(1.0, value / top):.2f}h{wide:.1f}V{HIGH:g}z"
+        for n, value in enumerate(values)
+        if value > 0
+    )
+    return f'<path class="{kind}" d="{drawn}"/>' if drawn else ""
 
 
 def level(value: float, top: float, kind: str) -> str:
@@ -31,28 +40,22 @@ def level(value: float, top: float, kind: str) -> str:
     return f'<line class="{kind}" x1="0" y1="{y:.2f}" x2="{WIDE:g}" y2="{y:.2f}"/>'
 
 
-def bar(value: float, top: float, kind: str) -> str:
-    """A bar from the left, `value` of `top` wide."""
-    return f'<rect class="{kind}" x="0" y="0" height="{HIGH:g}" width="{WIDE * min(1.0, value / top):.1f}"/>'
-
-
-def framed(inside: str, label: str, kind: str) -> str:
-    """An image that is as wide as its place and as high as its class says; `label` is what it shows, in words."""
-    return (
-        f'<svg class="{kind}" role="img" aria-label="{label}" viewBox="0 0 {WIDE:g} {HIGH:g}" '
-        f'preserveAspectRatio="none">{inside}</svg>'
+def hovering(told: Sequence[str]) -> str:
+    """Columns side by side that say what is under the pointer."""
+    wide = WIDE / max(1, len(told))
+    return "".join(
+        f'<rect class="hover" x="{n * wide:.1f}" y="0" width="{wide:.1f}" height="{HIGH:g}">'
+        f"<title>{escape(text)}</title></rect>"
+        for n, text in enumerate(told)
     )
 
 
-def _runs(values: Sequence[float], top: float) -> list[list[tuple[float, float]]]:
-    runs: list[list[tuple[float, float]]] = [[]]
-    for value, place in zip(values, _places(len(values)), strict=True):
-        if math.isnan(value):
-            runs.append([])
-        else:
-            runs[-1].append((place, HIGH - HIGH * min(1.0, value / top)))
-    # a lone point is drawn as a short dash: a line of one point would not show
-    return [run if len(run) > 1 else [run[0], (run[0][0] + 2.0, run[0][1])] for run in runs if run]
+def framed(inside: str, label: str) -> str:
+    """An image that fills its place; `label` is what it shows, in words."""
+    return (
+        f'<svg role="img" aria-label="{label}" viewBox="0 0 {WIDE:g} {HIGH:g}" '
+        f'preserveAspectRatio="none">{inside}</svg>'
+    )
 
 
 def _points(values: Sequence[float], top: float) -> list[tuple[float, float]]:
