@@ -4,13 +4,14 @@ BIN := .venv/bin
 STAMP := .venv/.set-up
 CONTRACT_STAMP := .venv-ministack/.set-up
 
-.PHONY: setup contract-server demo test check lint pure bench soak lock clean
+.PHONY: lambda setup contract-server demo test check lint pure bench soak lock clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   watch tidegate hold a queue's wait under its target (90 s, no AWS account)"
 	@echo "make test   check + every test (under 5 minutes)"
 	@echo "make check  ruff, mypy, import contracts, the pure core at 100 % branch coverage"
+	@echo "make lambda the function's zips, for arm64 and x86_64"
 	@echo "make bench  measured ratios      make soak  the long demos      make lock  renew the locks"
 
 setup: $(STAMP)
@@ -51,7 +52,12 @@ test: check contract-server
 	$(BIN)/pytest -q -n 2 --ignore=tests/core -m "not integration and not soak and not bench" tests
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "integration and not soak and not bench" tests
 
+# Reproducible zips for both architectures, into lambda/dist.
+lambda: setup
+	$(MAKE) -C lambda
+
 bench: setup
+	$(MAKE) -C lambda here
 	$(BIN)/pytest -q -s -m bench tests
 
 soak: setup
@@ -62,7 +68,7 @@ lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --extra sandbox --extra lab --group dev pyproject.toml --output-file requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
-	  --constraint requirements.lock pyproject.toml --output-file lambda/requirements.lock
+	  --constraint requirements.lock lambda/requirements.in --output-file lambda/requirements.lock
 	echo "ministack==1.5.33" | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  - --output-file tests/contract/ministack.lock
 

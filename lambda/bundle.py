@@ -1,30 +1,36 @@
-"""Packs the function: installed packages, tidegate's own code and the settings, as a zip that is the same every time.
+"""Packs the function (installed packages, tidegate's own code, settings if any) as a zip that is always the same.
 
-    python bundle.py PACKAGES SOURCE SETTINGS OUT.zip
+    python bundle.py PACKAGES SOURCE OUT.zip [SETTINGS]
 
 The same inputs give the same bytes, whenever and wherever it runs: entries are sorted and have one date and two modes,
-and what an installation writes about itself (scripts, records, byte code) stays out.
+and what an installation writes about itself (scripts, records, byte code) stays out. So does what the function can't
+use: the models of AWS services that it never calls (most of botocore by size), the lab and the sandbox.
 """
 
 import sys
 import zipfile
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 _DATE = (1980, 1, 1, 0, 0, 0)
 """The earliest that a zip can hold."""
 _FILE, _LIBRARY = 0o644, 0o755
 _OWN_WRITINGS = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})
 _LEFT_OUT = frozenset({"__pycache__", "bin"})
+_UNUSED = ("boto3/examples/", "tidegate/lab/", "tidegate/sandbox/")
+_SERVICES = frozenset({"autoscaling", "cloudwatch", "dynamodb", "ecs", "s3", "sqs", "ssm", "sts"})
+"""Those that the controller calls, and the one that roles are assumed by."""
 
 
-def entries(packages: Path, source: Path, settings: Path) -> Iterator[tuple[str, Path]]:
+def entries(packages: Path, source: Path, settings: Path | None = None) -> Iterator[tuple[str, Path]]:
     """(name in the zip, file) of everything, in the zip's order."""
     found = {name: path for root in (packages, source) for name, path in _files(root)}
-    yield from sorted({**found, "tidegate.toml": settings}.items())
+    if settings is not None:
+        found["tidegate.toml"] = settings
+    yield from sorted(found.items())
 
 
-def pack(packages: Path, source: Path, settings: Path, out: Path) -> None:
+def pack(packages: Path, source: Path, out: Path, settings: Path | None = None) -> None:
     """Write the zip, beside its place first, so that a half-written one is never taken for it."""
     out.parent.mkdir(parents=True, exist_ok=True)
     half_written = out.with_suffix(".new")
@@ -42,7 +48,16 @@ def _files(root: Path) -> Iterator[tuple[str, Path]]:
     for path in root.rglob("*"):
         name = path.relative_to(root)
         if path.is_file() and not _LEFT_OUT.intersection(name.parts) and path.name not in _OWN_WRITINGS:
-            yield name.as_posix(), path
+            posix = PurePosixPath(name)
+            if not str(posix).startswith(_UNUSED) and not _is_of_another_service(posix):
+                yield str(posix), path
+
+
+def _is_of_another_service(name: PurePosixPath) -> bool:
+    """botocore/data/SERVICE/… and boto3/data/SERVICE/…; the files beside those folders are for all services."""
+    owner, *below = name.parts
+    is_model = owner in ("boto3", "botocore") and len(below) > 2 and below[0] == "data"
+    return is_model and below[1] not in _SERVICES
 
 
 if __name__ == "__main__":

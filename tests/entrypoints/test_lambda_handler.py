@@ -15,8 +15,9 @@ from tests.aws.moto_cloud import REGION, make_service, moto_clients
 from tests.controller.pool_rig import InlineExecutor
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.dynamodb import DynamoFleetTable, create_table
-from tidegate.entrypoints import lambda_handler, service
-from tidegate.entrypoints.lambda_handler import PoolsFailed, handler
+from tidegate.entrypoints import invocation, service
+from tidegate.entrypoints.invocation import PoolsFailed
+from tidegate.entrypoints.lambda_handler import handler
 from tidegate.errors import ConfigError
 from tidegate.testing import FakeClock
 
@@ -47,9 +48,9 @@ def bundle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     monkeypatch.setenv("LAMBDA_TASK_ROOT", str(tmp_path))
     monkeypatch.setenv("TIDEGATE_CONFIG", "pools.toml")
     (tmp_path / "pools.toml").write_text(SETTINGS)
-    lambda_handler._start.cache_clear()
+    invocation._start.cache_clear()
     yield tmp_path
-    lambda_handler._start.cache_clear()
+    invocation._start.cache_clear()
 
 
 @pytest.fixture
@@ -167,7 +168,7 @@ class Context:
 def clock(monkeypatch: pytest.MonkeyPatch) -> FakeClock:
     """Virtual time, and no threads that it could run ahead of."""
     clock = FakeClock(time.time())
-    monkeypatch.setattr(lambda_handler, "SystemClock", lambda: clock)
+    monkeypatch.setattr(invocation, "SystemClock", lambda: clock)
     monkeypatch.setattr(service, "ThreadPoolExecutor", lambda *_, **__: InlineExecutor())
     return clock
 

@@ -5,36 +5,30 @@ import json
 import os
 import platform
 import re
-import subprocess
 import sys
-import tomllib
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
-import boto3
 import pytest
-from moto.server import ThreadedMotoServer
 
-from tests.aws.moto_cloud import CREDENTIALS, REGION, make_service, use_test_account
-from tidegate.aws.clients import AwsClients
-from tidegate.aws.dynamodb import create_table
+from tests.infra.bundled import BUNDLE, LAMBDA, NO_BUNDLE, account, run_alone, unpacked
 from tidegate.config import load
 
-LAMBDA = Path(__file__).parents[2] / "lambda"
-BUNDLE = LAMBDA / "dist" / f"tidegate-{platform.machine()}-python{sys.version_info[0]}.{sys.version_info[1]}.zip"
 
-
-@pytest.fixture
-def bundling() -> ModuleType:
-    """lambda/bundle.py, which can't be imported by name: `lambda` is a word of Python's."""
-    spec = importlib.util.spec_from_file_location("bundle", LAMBDA / "bundle.py")
+def script(name: str) -> ModuleType:
+    """lambda/NAME.py, which can't be imported by name: `lambda` is a word of Python's."""
+    spec = importlib.util.spec_from_file_location(name, LAMBDA / f"{name}.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture
+def bundling() -> ModuleType:
+    return script("bundle")
 
 
 def tree(root: Path, names: list[str], mtime_s: int) -> Path:
@@ -54,14 +48,19 @@ PACKAGES = [
     "zone-1.dist-info/RECORD",
     "bin/zone",
     "zone/__pycache__/x.pyc",
+    "botocore/data/endpoints.json",
+    "botocore/data/sqs/2012-11-05/service-2.json",
+    "botocore/data/ec2/2016-11-15/service-2.json",
+    "boto3/data/ec2/2016-11-15/resources-1.json",
+    "boto3/examples/s3.rst",
 ]
 
 
 def made(bundling: ModuleType, root: Path, names: list[str], mtime_s: int) -> Path:
     packages = tree(root / "packages", names, mtime_s)
-    source = tree(root / "src", ["tidegate/__init__.py", "tidegate/__pycache__/y.pyc"], mtime_s)
+    source = tree(root / "src", ["tidegate/__init__.py", "tidegate/__pycache__/y.pyc", "tidegate/lab/x.py"], mtime_s)
     settings = tree(root, ["my.toml"], mtime_s) / "my.toml"
-    bundling.pack(packages, source, settings, root / "out" / "bundle.zip")
+    bundling.pack(packages, source, root / "out" / "bundle.zip", settings)
     return root / "out" / "bundle.zip"
 
 
@@ -74,7 +73,7 @@ def test_the_same_files_make_the_same_bytes_whenever_and_in_whatever_order_they_
     assert one.read_bytes() == other.read_bytes()
 
 
-def test_a_bundle_holds_code_and_settings_and_nothing_that_an_installation_writes_about_itself(
+def test_a_bundle_holds_code_and_settings_and_nothing_that_the_function_has_no_use_for(
     bundling: ModuleType, tmp_path: Path
 ) -> None:
     """Files must be readable for everybody: the function runs as a user of its own.
@@ -85,6 +84,8 @@ def test_a_bundle_holds_code_and_settings_and_nothing_that_an_installation_write
         modes = {entry.filename: oct(entry.external_attr >> 16) for entry in bundle.infolist()}
 
     assert modes == {
+        "botocore/data/endpoints.json": "0o644",
+        "botocore/data/sqs/2012-11-05/service-2.json": "0o644",
         "tidegate.toml": "0o644",
         "tidegate/__init__.py": "0o644",
         "zone-1.dist-info/METADATA": "0o644",
@@ -98,54 +99,78 @@ def pins(lock: Path) -> dict[str, str]:
     return dict(found)
 
 
-def test_the_bundles_packages_are_those_that_the_tests_run_with_and_all_that_tidegate_needs() -> None:
+def test_the_bundles_packages_are_those_that_the_tests_run_with() -> None:
+    """That they are all that the function needs is shown by running it from the zip."""
     bundled, tested = pins(LAMBDA / "requirements.lock"), pins(LAMBDA.parent / "requirements.lock")
-    needed = tomllib.loads((LAMBDA.parent / "pyproject.toml").read_text())["project"]["dependencies"]
 
     assert bundled.items() <= tested.items(), "run: make lock"
-    assert {re.split(r"[^a-z0-9-]", requirement)[0] for requirement in needed} <= bundled.keys()
+
+
+def test_without_settings_none_are_in_the_bundle(bundling: ModuleType, tmp_path: Path) -> None:
+    source = tree(tmp_path / "src", ["tidegate/__init__.py"], 1_700_000_000)
+    bundling.pack(tmp_path / "none", source, tmp_path / "bundle.zip")
+    with zipfile.ZipFile(tmp_path / "bundle.zip") as bundle:
+        assert bundle.namelist() == ["tidegate/__init__.py"]
+
+
+def library(machine: int) -> bytes:
+    """The beginning of an ELF file for that machine."""
+    return b"\x7fELF" + bytes(14) + machine.to_bytes(2, "little")
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a/core.cpython-313-x86_64.so", library(62), []),
+        ("a/core.so", library(62), []),
+        ("a/core.so", library(183), ["a/core.so is for machine 183, not x86_64 (62)"]),
+        ("a/core.so", b"MZ", ["a/core.so is for machine None, not x86_64 (62)"]),
+        ("core.cpython-311-x86_64.so", library(62), ["core.cpython-311-x86_64.so is for CPython 311, not 3.13"]),
+    ],
+)
+def test_native_code_for_another_machine_or_python_is_told(
+    tmp_path: Path, name: str, data: bytes, said: list[str]
+) -> None:
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as bundle:
+        bundle.writestr("tidegate/entrypoints/lambda_handler.py", "")
+        bundle.writestr(name, data)
+    assert [*script("check_bundle").faults(tmp_path / "b.zip", "x86_64", "3.13")] == said
+
+
+def test_a_bundle_that_is_too_large_or_has_no_handler_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    checking = script("check_bundle")
+    monkeypatch.setattr(checking, "LARGEST", 100)
+    with zipfile.ZipFile(tmp_path / "b.zip", "w") as bundle:
+        bundle.writestr("random", os.urandom(200))
+    size, handler = checking.faults(tmp_path / "b.zip", "x86_64", "3.13")
+    assert "more than 100" in size
+    assert handler.endswith("does not hold tidegate/entrypoints/lambda_handler.py")
 
 
 def test_the_example_settings_load_without_a_warning() -> None:
     assert load(LAMBDA / "example.toml", {}).warnings == ()
 
 
-@pytest.fixture
-def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """The URL of an account with what the example settings name."""
-    use_test_account(monkeypatch)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    url = f"http://{host}:{port}"
-    monkeypatch.setenv("AWS_ENDPOINT_URL", url)
-    boto3.client("sqs").create_queue(QueueName="orders")
-    make_service(AwsClients(REGION), desired=1, cluster="prod", name="orders")
-    create_table(AwsClients(REGION).dynamodb(), "tidegate")
-    yield url
-    server.stop()
-
-
 RUN = """
-import sys
-sys.path.insert(0, {root!r})
 from tidegate.entrypoints.lambda_handler import handler
-print(handler({{}}, None), handler({{}}, None), tuple(sys.modules["boto3"].__path__))
+print(handler({}, None), handler({}, None), tuple(sys.modules["boto3"].__path__))
 """
 
 
 @pytest.mark.integration
-@pytest.mark.skipif(not BUNDLE.exists(), reason="no bundle for this machine and Python: run `make -C lambda check`")
-def test_the_function_runs_from_the_unpacked_zip_alone(account: str, tmp_path: Path) -> None:
-    with zipfile.ZipFile(BUNDLE) as bundle:
-        bundle.extractall(tmp_path)
-    env = {**CREDENTIALS, "AWS_ENDPOINT_URL": account, "LAMBDA_TASK_ROOT": str(tmp_path), "PATH": os.defpath}
-    command = [sys.executable, "-I", "-S", "-c", RUN.format(root=str(tmp_path))]  # -S: no packages but the zip's
+@pytest.mark.skipif(not BUNDLE.exists(), reason=NO_BUNDLE)
+def test_the_function_runs_from_the_unpacked_zip_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    with account(monkeypatch) as environment:
+        *decisions, last = run_alone(unpacked(tmp_path), RUN, environment).splitlines()
 
-    done = subprocess.run(command, env=env, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
-
-    assert done.returncode == 0, done.stderr
-    *decisions, last = done.stdout.splitlines()
     assert [json.loads(line)["pool"] for line in decisions] == ["orders", "orders"]
+    assert json.loads(decisions[0])["desired"] == json.loads(decisions[1])["current"]
     assert last.startswith("{'pools': 1} {'pools': 1} ")
     assert str(tmp_path) in last
+
+
+@pytest.mark.integration
+@pytest.mark.skipif(not BUNDLE.exists(), reason=NO_BUNDLE)
+def test_the_built_bundle_is_free_of_faults() -> None:
+    python = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    assert [*script("check_bundle").faults(BUNDLE, platform.machine(), python)] == []
