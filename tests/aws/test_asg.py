@@ -81,8 +81,34 @@ def test_in_service_runs_pending_is_on_its_way_and_the_rest_is_neither(scripted:
     scripted.describe(group([*states, "Terminating", "Terminating:Wait", "Standby", "Detaching", "Warmed:Stopped"]))
     scripted.refreshes()
     assert scripted.target.read() == Capacity(
-        "asg:workers", 99.0, desired=4, running=2, pending=3, deploying=False, min_workers=1, max_workers=10
+        "asg:workers",
+        99.0,
+        desired=4,
+        running=2,
+        pending=3,
+        deploying=False,
+        min_workers=1,
+        max_workers=10,
+        removes_by_name=True,
     )
+
+
+def test_workers_that_hold_nothing_are_removed_by_name_and_the_count_falls_with_each(scripted: Scripted) -> None:
+    """docs.aws.amazon.com/autoscaling/ec2/APIReference/API_TerminateInstanceInAutoScalingGroup.html"""
+    scripted.describe(group(["InService"] * 4))
+    for name in ("i-3", "i-1"):
+        parameters = {"InstanceId": name, "ShouldDecrementDesiredCapacity": True}
+        scripted.stub.add_response("terminate_instance_in_auto_scaling_group", {}, parameters)
+    assert scripted.target.set_desired(2, SEEN, ["i-3", "i-1"])
+    scripted.stub.assert_no_pending_responses()
+
+
+def test_no_more_instances_are_named_than_the_count_falls(scripted: Scripted) -> None:
+    scripted.describe(group(["InService"] * 4))
+    parameters = {"InstanceId": "i-3", "ShouldDecrementDesiredCapacity": True}
+    scripted.stub.add_response("terminate_instance_in_auto_scaling_group", {}, parameters)
+    assert scripted.target.set_desired(3, SEEN, ["i-3", "i-1"])
+    scripted.stub.assert_no_pending_responses()
 
 
 @pytest.mark.parametrize(

@@ -44,23 +44,25 @@ def test_counts_are_read_with_the_time_of_the_answer(clients: AwsClients) -> Non
 
 
 @pytest.mark.parametrize(
-    ("deployments", "deploying"),
+    ("deployments", "deploying", "outdated"),
     [
-        ([], False),
-        ([deployment("PRIMARY", 3, 1)], False),
-        ([deployment("PRIMARY", 0, 4, "IN_PROGRESS")], False),
-        ([deployment("PRIMARY", 0, 4, "IN_PROGRESS"), deployment("ACTIVE", 4)], True),
-        ([deployment("PRIMARY", 4, 0, "IN_PROGRESS"), deployment("ACTIVE", 0, 1)], True),
-        ([deployment("PRIMARY", 4), deployment("ACTIVE", 0)], False),
-        ([deployment("PRIMARY", 4), deployment("INACTIVE", 1)], False),
+        ([], False, 0),
+        ([deployment("PRIMARY", 3, 1)], False, 0),
+        ([deployment("PRIMARY", 0, 4, "IN_PROGRESS")], False, 0),
+        ([deployment("PRIMARY", 0, 4, "IN_PROGRESS"), deployment("ACTIVE", 4)], True, 4),
+        ([deployment("PRIMARY", 2), deployment("ACTIVE", 1), deployment("ACTIVE", 1)], True, 2),
+        ([deployment("PRIMARY", 4, 0, "IN_PROGRESS"), deployment("ACTIVE", 0, 1)], True, 0),
+        ([deployment("PRIMARY", 4), deployment("ACTIVE", 0)], False, 0),
+        ([deployment("PRIMARY", 4), deployment("INACTIVE", 1)], False, 0),
     ],
 )
-def test_a_deployment_is_under_way_while_an_older_one_still_has_tasks(
-    clients: AwsClients, deployments: list[dict[str, Any]], deploying: bool
+def test_a_deployment_is_under_way_while_an_older_one_still_has_tasks_and_those_are_outdated(
+    clients: AwsClients, deployments: list[dict[str, Any]], deploying: bool, outdated: int
 ) -> None:
     """docs.aws.amazon.com/AmazonECS/latest/APIReference/API_Deployment.html"""
     answer = {"services": [service(deployments=deployments)], "failures": []}
-    assert read(clients, answer).deploying is deploying
+    found = read(clients, answer)
+    assert (found.deploying, found.outdated) == (deploying, outdated)
 
 
 @pytest.mark.parametrize(("running", "deploying"), [(2, True), (0, False)])

@@ -1,6 +1,7 @@
 """One tick: the state is saved before anything is set, and only the one that saved may set it."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -43,7 +44,7 @@ def test_a_tick_sets_the_count_that_was_decided_and_remembers_it() -> None:
 
 def test_when_the_count_is_right_already_the_platform_is_not_even_asked() -> None:
     class Untouchable(FakeCapacity):
-        def set_desired(self, desired: int, seen: Capacity) -> bool:
+        def set_desired(self, desired: int, seen: Capacity, leaving: Sequence[str] = ()) -> bool:
             raise AssertionError("a call for nothing")
 
     rig = Rig(decide=always(2))
@@ -54,7 +55,7 @@ def test_when_the_count_is_right_already_the_platform_is_not_even_asked() -> Non
 
 def test_the_state_is_saved_before_the_count_is_set() -> None:
     class Watched(FakeCapacity):
-        def set_desired(self, desired: int, seen: Capacity) -> bool:
+        def set_desired(self, desired: int, seen: Capacity, leaving: Sequence[str] = ()) -> bool:
             saved.append(rig.store.load("orders").state.desired)
             return super().set_desired(desired, seen)
 
@@ -129,7 +130,7 @@ def test_of_two_controllers_with_the_same_state_only_one_sets_the_count() -> Non
 )
 def test_a_count_that_could_not_be_set_is_not_remembered_as_asked_for(error: TidegateError) -> None:
     class Refusing(FakeCapacity):
-        def set_desired(self, desired: int, seen: Capacity) -> bool:
+        def set_desired(self, desired: int, seen: Capacity, leaving: Sequence[str] = ()) -> bool:
             raise error
 
     rig = Rig(decide=always(5))
@@ -146,7 +147,7 @@ def test_a_count_that_could_not_be_set_is_not_remembered_as_asked_for(error: Tid
 
 def test_when_even_that_cannot_be_saved_the_first_error_is_raised_and_says_so() -> None:
     class Refusing(FakeCapacity):
-        def set_desired(self, desired: int, seen: Capacity) -> bool:
+        def set_desired(self, desired: int, seen: Capacity, leaving: Sequence[str] = ()) -> bool:
             stored = rig.store.load("orders")
             rig.store.save("orders", PoolState(override=FREEZE), stored.version)
             raise CapacityChanged("fake:orders", 2, 9)

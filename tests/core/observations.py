@@ -67,6 +67,8 @@ def worker(
     first_receive_at_s: float | None = None,
     heartbeat_s: float = 10.0,
     state: WorkerState = WorkerState.RUNNING,
+    protected: bool = False,
+    host: str = "",
 ) -> WorkerReport:
     """`completions` since its last heartbeat, `before` up to then; all of them took `mean_s`."""
     figures = WorkFigures(
@@ -89,6 +91,8 @@ def worker(
         recent=figures,
         total=replace(figures, starts=before + completions, completions=before + completions),
         heartbeat_s=heartbeat_s,
+        protected=protected,
+        host=host,
     )
 
 
@@ -101,9 +105,13 @@ def capacity(
     minimum: int | None = None,
     maximum: int | None = None,
     at_s: float = NOW_S,
+    outdated: int = 0,
+    removes_by_name: bool = False,
 ) -> Capacity:
     live = desired if running is None else running
-    return Capacity("ecs:prod/orders", at_s, desired, live, pending, deploying, minimum, maximum)
+    return Capacity(
+        "ecs:prod/orders", at_s, desired, live, pending, deploying, minimum, maximum, outdated, removes_by_name
+    )
 
 
 def observe(

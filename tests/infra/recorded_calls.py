@@ -122,7 +122,16 @@ def _table(clients: AwsClients) -> dict[str, Callable[[], object]]:
 
 
 def _capacity(target: ecs.EcsService | asg.AutoScalingGroup) -> dict[str, Callable[[], object]]:
-    return {"read": target.read, "set_desired": lambda: target.set_desired(3, replace(target.read(), desired=2))}
+    def remove_one() -> None:
+        seen = target.read()
+        names = boto3.client("autoscaling").describe_auto_scaling_groups()["AutoScalingGroups"][0]["Instances"]
+        target.set_desired(seen.desired - 1, seen, [names[0]["InstanceId"]])
+
+    def set_desired() -> None:
+        target.set_desired(3, replace(target.read(), desired=2))
+        remove_one()
+
+    return {"read": target.read, "set_desired": set_desired}
 
 
 def _settings(clients: AwsClients) -> Exercises:

@@ -1,7 +1,7 @@
 """The desired capacity of an EC2 Auto Scaling group."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
@@ -20,6 +20,7 @@ __all__ = ["AutoScalingGroup"]
 
 _DESCRIBE: Final = "autoscaling:DescribeAutoScalingGroups"
 _SET: Final = "autoscaling:SetDesiredCapacity"
+_TERMINATE: Final = "autoscaling:TerminateInstanceInAutoScalingGroup"
 
 _REPLACING: Final = frozenset({"Pending", "InProgress", "Cancelling", "RollbackInProgress"})
 """Not Baking: all instances are new by then, and a bake time can last two days."""
@@ -32,7 +33,8 @@ _BUSY_CODES: Final = frozenset({"ScalingActivityInProgress", "ResourceContention
 class AutoScalingGroup:
     """Implements `ports.CapacityTarget`. `now` gives epoch seconds; `sleep` waits between tries at a busy group.
 
-    IAM: autoscaling:DescribeAutoScalingGroups, autoscaling:DescribeInstanceRefreshes, autoscaling:SetDesiredCapacity.
+    IAM: autoscaling:DescribeAutoScalingGroups, autoscaling:DescribeInstanceRefreshes, autoscaling:SetDesiredCapacity,
+    autoscaling:TerminateInstanceInAutoScalingGroup.
     """
 
     def __init__(
@@ -56,8 +58,8 @@ class AutoScalingGroup:
         """Raises Gone when the group does not exist or is being deleted; Denied, Throttled, Unreachable."""
         return replace(self._capacity(), deploying=self._is_refreshing())
 
-    def set_desired(self, desired: int, seen: Capacity) -> bool:
-        """As `ports.CapacityTarget.set_desired`.
+    def set_desired(self, desired: int, seen: Capacity, leaving: Sequence[str] = ()) -> bool:
+        """As `ports.CapacityTarget.set_desired`: `leaving` instances are terminated, each with the count by one.
 
         Raises Invalid when the group's own MinSize or MaxSize forbids the count, and Throttled when the group is still
         busy with another change after three tries, 1.5 s in all.
@@ -69,19 +71,35 @@ class AutoScalingGroup:
             sleep=self._sleep,
             reraise=True,
         )
-        return tries(self._try_to_set, desired, seen)
+        named = list(leaving[: max(0, seen.desired - desired)])
+        return tries(self._try_to_set, desired, seen, named)
 
-    def _try_to_set(self, desired: int, seen: Capacity) -> bool:
+    def _try_to_set(self, desired: int, seen: Capacity, leaving: list[str]) -> bool:
         """Reads again at each try: whatever made the group busy may have been another's change of the count."""
         live = self._capacity()
         if not must_write(desired, seen, live):
             return False
         self._refuse_out_of_bounds(desired, live)
+        if leaving:
+            self._terminate(leaving)
+            return True
         with calling(_SET, self.name):
             self._client.set_desired_capacity(
                 AutoScalingGroupName=self._group, DesiredCapacity=desired, HonorCooldown=False
             )
         return True
+
+    def _terminate(self, leaving: list[str]) -> None:
+        """Setting the capacity would leave the choice to the group. This names the instance, whatever its protection.
+
+        https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_TerminateInstanceInAutoScalingGroup.html
+        """
+        while leaving:
+            with calling(_TERMINATE, self.name):
+                self._client.terminate_instance_in_auto_scaling_group(
+                    InstanceId=leaving[0], ShouldDecrementDesiredCapacity=True
+                )
+            leaving.pop(0)
 
     def _refuse_out_of_bounds(self, desired: int, live: Capacity) -> None:
         """AWS's own ValidationError would name neither the setting nor the way out."""
@@ -105,6 +123,7 @@ class AutoScalingGroup:
                 pending=sum(state.startswith("Pending") for state in states),
                 min_workers=group["MinSize"],
                 max_workers=group["MaxSize"],
+                removes_by_name=True,
             )
 
     def _describe(self) -> "AutoScalingGroupTypeDef":

@@ -1,6 +1,6 @@
 """The desired count of an ECS service."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from tidegate.aws.desired import must_write
@@ -46,10 +46,14 @@ class EcsService:
                 running=service["runningCount"],
                 pending=service["pendingCount"],
                 deploying=_is_deploying(service),
+                outdated=_outdated(service),
             )
 
-    def set_desired(self, desired: int, seen: Capacity) -> bool:
-        """As `ports.CapacityTarget.set_desired`."""
+    def set_desired(self, desired: int, seen: Capacity, leaving: Sequence[str] = ()) -> bool:
+        """As `ports.CapacityTarget.set_desired`. A service can't be told names; it spares protected tasks.
+
+        https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-scale-in-protection.html
+        """
         if not must_write(desired, seen, self.read()):
             return False
         with calling("ecs:UpdateService", self.name):
@@ -82,6 +86,11 @@ def _is_deploying(service: "ServiceTypeDef") -> bool:
     """
     sides = [(one.get("status"), one.get("runningCount", 0) + one.get("pendingCount", 0)) for one in _sides(service)]
     return any(status == "ACTIVE" and tasks > 0 for status, tasks in sides)
+
+
+def _outdated(service: "ServiceTypeDef") -> int:
+    """Running tasks of deployments that are being replaced."""
+    return sum(one.get("runningCount", 0) for one in _sides(service) if one.get("status") == "ACTIVE")
 
 
 def _sides(service: "ServiceTypeDef") -> "list[DeploymentTypeDef | TaskSetTypeDef]":

@@ -8,7 +8,7 @@ from tidegate.core.model import Pool
 from tidegate.core.observation import Observation, QueueObservation, QuietGroups, Reading
 from tidegate.core.reports import Fleet
 from tidegate.errors import TidegateError
-from tidegate.ports import CapacityTarget, Clock, FleetReader, Metric, QueueCounts, QueueReader
+from tidegate.ports import CapacityTarget, Clock, DirectiveWriter, FleetReader, Metric, QueueCounts, QueueReader
 
 __all__ = ["PoolSources", "age_metric", "deleted_metric", "observe", "queue_metrics", "quiet_metrics", "sent_metric"]
 
@@ -20,7 +20,7 @@ _Counts = tuple[Reading, Reading, Reading]
 
 @dataclass(frozen=True, slots=True)
 class PoolSources:
-    """Where one pool is looked at and acted on. `fleet` None: no store of heartbeats.
+    """Where one pool is looked at and acted on. `fleet` None: no store of heartbeats, and nobody to tell anything.
 
     `lease_heartbeat_s` is how often workers without the SDK extend their leases, if it is to be checked. `fair`: the
     queues' quiet groups are told from noisy ones.
@@ -34,6 +34,7 @@ class PoolSources:
     fleet: FleetReader | None = None
     lease_heartbeat_s: float | None = None
     fair: bool = False
+    directives: DirectiveWriter | None = None
 
 
 def age_metric(queue: str) -> Metric:

@@ -8,8 +8,10 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 from tidegate.controller.observe import PoolSources, observe
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.decide import decide as core_decide
+from tidegate.core.directive import must_tell
 from tidegate.core.model import Decision, Pool, PoolState
-from tidegate.core.observation import Capacity, Observation, Reading
+from tidegate.core.observation import Observation, Reading
+from tidegate.core.retire import leaving_hosts, not_left
 from tidegate.errors import StateConflict, TidegateError
 from tidegate.ports import Clock, Metric, StateStore
 
@@ -34,7 +36,7 @@ class _Decided:
     before: PoolState
     after: PoolState
     version: int
-    seen: Capacity
+    seen: Observation
     decision: Decision
 
 
@@ -64,11 +66,16 @@ class PoolTick:
         and only that one acts; the other way round both would have acted before one of them found out.
 
         Raises StateConflict when the state changed under it three times running, CapacityChanged when somebody else set
-        the desired count meanwhile, StateUnreadable, and the CloudError tree for state and capacity.
+        the desired count meanwhile, StateUnreadable, and the CloudError tree for state, capacity and directive. When
+        only the directive could not be written the count has been set all the same.
         """
         retrying = Retrying(retry=retry_if_exception_type(StateConflict), stop=stop_after_attempt(_TRIES), reraise=True)
         decided = retrying(self._decide_and_save, readings)
-        return Ticked(decided.decision, wrote=self._act(decided))
+        untold = self._tell(decided)
+        ticked = Ticked(decided.decision, wrote=self._act(decided))
+        if untold is not None:
+            raise untold
+        return ticked
 
     def _decide_and_save(self, readings: Mapping[Metric, Reading]) -> _Decided:
         # Loaded before observing: whoever saves (and then acts) after this is found out by the version at the save, so
@@ -78,17 +85,32 @@ class PoolTick:
         pool = self.sources.settings_at(observation.now_s)
         decision, after = self.decide(pool, stored.state, observation)
         version = self.store.save(self.name, after, stored.version)
-        return _Decided(stored.state, after, version, observation.capacity, decision)
+        return _Decided(stored.state, after, version, observation, decision)
+
+    def _tell(self, decided: _Decided) -> TidegateError | None:
+        """Tell the workers who retires and who is taken back, before anything new is started; the error if that failed.
+
+        What fails is told again: a directive is written at each tick while it says something, and for a while after.
+        """
+        now_s, directive = decided.decision.at_s, decided.after.directive
+        if self.dry_run or self.sources.directives is None or not must_tell(directive, now_s):
+            return None
+        try:
+            self.sources.directives.direct(self.name, directive)
+        except TidegateError as error:
+            return error
+        return None
 
     def _act(self, decided: _Decided) -> bool:
-        desired = decided.decision.desired
-        if desired == decided.seen.desired:
+        desired, seen = decided.decision.desired, decided.seen.capacity
+        if desired == seen.desired:
             return False
         if self.dry_run:
             self._take_back(decided)
             return False
         try:
-            return self.sources.capacity.set_desired(desired, decided.seen)
+            leaving = leaving_hosts(decided.after.retired, decided.seen.fleet, decided.decision.at_s)
+            return self.sources.capacity.set_desired(desired, seen, leaving)
         except TidegateError as error:
             try:
                 self._take_back(decided)
@@ -103,5 +125,6 @@ class PoolTick:
         the state holds and takes it as it is.
         """
         raises = tuple(made for made in decided.after.raises if made[0] < decided.decision.at_s)
-        state = replace(decided.after, desired=decided.before.desired, raises=raises)
+        retired = not_left(decided.after.retired, decided.decision.at_s)
+        state = replace(decided.after, desired=decided.before.desired, raises=raises, retired=retired)
         self.store.save(self.name, state, decided.version)

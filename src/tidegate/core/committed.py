@@ -27,7 +27,7 @@ def commit(state: PoolState, seen: Observation, signals: Signals, start_up_s: fl
     Workers that no raise is known for are taken to come after half a start-up time; overdue ones in a tenth of it.
     """
     desired = seen.capacity.desired
-    running = min(desired, signals.fleet.workers if signals.fleet else seen.capacity.running)
+    running = min(desired, signals.fleet.taking if signals.fleet else seen.capacity.running)
     missing = desired - running
     starting = []
     for at_s, count in reversed(state.raises):

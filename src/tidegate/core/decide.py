@@ -23,6 +23,8 @@ from tidegate.core.observation import Observation
 from tidegate.core.order import groups_bind, idle_since
 from tidegate.core.overrides import describe, in_force
 from tidegate.core.quiet import sized_for_quiet
+from tidegate.core.retire import is_gentle, serving
+from tidegate.core.retire_step import retire_step
 from tidegate.core.signals import Freshness, Signals, read_signals
 from tidegate.core.starting import learn_stalled, started
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
@@ -67,7 +69,7 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     state, notices = _watch(pool, state, observation, signals)
     slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
     limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s)
-    trail = _Trail(pool, observation, observation.capacity.desired, notices=notices)
+    trail = _Trail(pool, observation, serving(state.retired, observation.capacity), notices=notices)
     trail.steps.append(signals_step(pool, state, signals, observation.now_s))
     trail.steps.append(capacity_step(state, observation, slots_per_worker))
     load = None
@@ -109,7 +111,10 @@ def _limited(
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     needs = guardrails.remember_need(state.needs, seen.now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
     state = replace(state, needs=needs, ticked_at_s=seen.now_s)
-    _limit(trail, state, signals, limit, load)
+    gentle = is_gentle(seen)
+    _limit(trail, state, signals, limit, load, gentle=gentle)
+    retired, values, state = retire_step(trail.workers, trail.note, state, signals, seen, gentle=gentle)
+    trail.apply("retire", retired, values)
     decision = _decision(trail, signals, load, wanted)
     memory = learn_health(state.health, decision, elapsed_s)
     crowded = _crowded(trail, state, load) if load is not None and state.classes else ()
@@ -124,19 +129,22 @@ def _crowded(trail: _Trail, state: PoolState, load: Load) -> tuple[str, ...]:
     return (said,) if said else ()
 
 
-def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None) -> None:
+def _limit(
+    trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None, *, gentle: bool
+) -> None:
     """Ceiling, ramp, minimum, hold, floor: in this order, each one seeing what the one before left.
 
     An override comes after those that it need not respect, and before what no operator can mean to break:
     missing signals and running handlers. Its words stay whatever comes after it.
     """
-    pool, seen, current = trail.pool, trail.seen, trail.seen.capacity.desired
+    pool, seen = trail.pool, trail.seen
+    current = serving(state.retired, seen.capacity)
     override, hold_s = state.override, times.hold_s(pool, state)
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit), limit.every)
-    trail.apply("ramp", guardrails.ramp(trail.workers, current, pool))
+    trail.apply("ramp", guardrails.ramp(trail.workers, seen.capacity.desired, pool))
     start_up_s = times.start_up_s(pool, state).value
-    trail.apply("starting", started(trail.workers, current, state.stalled, start_up_s, seen.now_s))
+    trail.apply("starting", started(trail.workers, seen.capacity.desired, state.stalled, start_up_s, seen.now_s))
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, limit, seen.capacity))
     trail.apply(
         "hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, hold_s, patient=not pool.plain)
@@ -145,7 +153,8 @@ def _limit(trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, lo
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
-    trail.apply("busy", guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, pool))
+    if not gentle:
+        trail.apply("busy", guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, pool))
     if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
         trail.note = f"{describe(override)}; {trail.note}"
 

@@ -9,7 +9,7 @@ from typing import Literal
 from tidegate.core.model import KnownWorker, PoolState
 from tidegate.core.reports import UNCLASSED, WAIT_BOUNDS_S, ClassFigures, Fleet, WorkerReport, WorkerState, WorkFigures
 
-__all__ = ["FleetSignals", "Waits", "digest", "known_workers", "sum_fleet"]
+__all__ = ["FleetSignals", "Waits", "digest", "is_alive", "known_workers", "sum_fleet"]
 
 SILENT_AFTER_HEARTBEATS = 3.0
 _NO_FIGURES = ClassFigures()
@@ -50,6 +50,10 @@ class FleetSignals:
     classes: Mapping[str, ClassFigures] = field(default_factory=dict)
     leases_lost: int = 0
     """Since the last tick, each counted once."""
+    taking: int = 0
+    """The workers that take work: neither retired nor on their way out."""
+    drained: int = 0
+    """Workers beside those, that hold nothing and wait for the platform to stop them."""
 
     @property
     def slots_per_worker(self) -> int:
@@ -85,6 +89,8 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         waits=_waits(news, target_wait_s),
         buffered=sum(worker.buffered for worker in current),
         classes=_by_class(news),
+        taking=sum(worker.state is WorkerState.RUNNING for worker in current),
+        drained=sum(worker.state is WorkerState.RELEASED and is_alive(worker, now_s) for worker in fleet.workers),
         leases_lost=sum(_since(state, worker, "leases_lost") for worker in fleet.workers),
     )
 
@@ -104,9 +110,14 @@ def known_workers(state: PoolState, fleet: Fleet, timed: Iterable[str]) -> Mappi
     }
 
 
-def _is_current(worker: WorkerReport, now_s: float) -> bool:
+def is_alive(worker: WorkerReport, now_s: float) -> bool:
+    """Heard of within three of its heartbeats, and not yet at its end: it may hold nothing and wait to be stopped."""
     heard_s = now_s - worker.reported_at_s
-    return worker.state not in _LEFT and heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s
+    return worker.state is not WorkerState.STOPPED and heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s
+
+
+def _is_current(worker: WorkerReport, now_s: float) -> bool:
+    return worker.state not in _LEFT and is_alive(worker, now_s)
 
 
 def _since(state: PoolState, worker: WorkerReport, figure: Literal["starts", "completions", "leases_lost"]) -> int:

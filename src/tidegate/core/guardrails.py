@@ -14,7 +14,18 @@ from tidegate.core.observation import Capacity
 from tidegate.core.overrides import describe
 from tidegate.core.signals import Freshness, Signals
 
-__all__ = ["Limit", "busy_floor", "hold", "minimum", "overridden", "ramp", "remember_need", "trusted", "under_ceiling"]
+__all__ = [
+    "Limit",
+    "busy_floor",
+    "can_lower",
+    "hold",
+    "minimum",
+    "overridden",
+    "ramp",
+    "remember_need",
+    "trusted",
+    "under_ceiling",
+]
 
 LARGE_STEP = 0.25
 """A step down by so much of the workers waits for the hold time and no longer."""
@@ -134,6 +145,11 @@ def trusted(workers: int, current: int, signals: Signals, capacity: Capacity) ->
         if state is not Freshness.FRESH:
             return Limit(current, Reason.SIGNAL_MISSING, f"{name} are {state}")
     return Limit(workers)
+
+
+def can_lower(signals: Signals, capacity: Capacity) -> bool:
+    """Whether the count may fall at all now: see `trusted`."""
+    return not capacity.deploying and signals.counts is Freshness.FRESH and signals.fleet_state is Freshness.FRESH
 
 
 def minimum(workers: int, pool: Pool, limit: Ceiling, capacity: Capacity) -> Limit:

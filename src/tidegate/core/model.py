@@ -19,6 +19,7 @@ __all__ = [
     "Pool",
     "PoolState",
     "Reason",
+    "Retired",
     "Sample",
     "Scalar",
     "ServiceTime",
@@ -128,6 +129,20 @@ class ServiceTime:
 
 
 @dataclass(frozen=True, slots=True)
+class Retired:
+    """A worker that was told to take no more work, since when.
+
+    `left_at_s`: the desired count was lowered for it then. `renewal`: it is of an older revision, for the platform to
+    replace, and the count stays.
+    """
+
+    worker_id: str
+    since_s: float
+    left_at_s: float | None = None
+    renewal: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class PoolState:
     """What a pool remembers between ticks. JSON-serialisable: it lives in DynamoDB between Lambda runs."""
 
@@ -168,6 +183,8 @@ class PoolState:
     """Since when slots stand idle while messages wait."""
     classes: Mapping[str, ClassMemory] = field(default_factory=dict)
     health: HealthMemory = field(default_factory=HealthMemory)
+    retired: tuple[Retired, ...] = ()
+    """The workers that take no more work, oldest first."""
     directive: Directive = field(default_factory=Directive)
     """What the pool's workers are told."""
     schema: int = SCHEMA
@@ -195,6 +212,7 @@ class Reason(StrEnum):
     NOT_STARTING = "not_starting"
     CONTESTED = "contested"
     DEPLOYING = "deploying"
+    RETIRING = "retiring"
     FROZEN = "frozen"
     PINNED = "pinned"
     SIGNAL_STALE = "signal_stale"

@@ -59,6 +59,10 @@ class Capacity:
     min_workers: int | None = None
     max_workers: int | None = None
     """The platform's own bounds where it has them (an Auto Scaling group's MinSize and MaxSize)."""
+    outdated: int = 0
+    """Running workers of an older revision than the one that is being deployed."""
+    removes_by_name: bool = False
+    """Whether it can be told which workers to remove; else it chooses among those that are not protected."""
 
 
 @dataclass(frozen=True, slots=True)

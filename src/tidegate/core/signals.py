@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from tidegate.core.absence import Absence
 from tidegate.core.age import frontier_s, judge_age
-from tidegate.core.fleet import FleetSignals, sum_fleet
+from tidegate.core.fleet import FleetSignals, is_alive, sum_fleet
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
 
@@ -167,7 +167,8 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
     excused = sum(count for _, count in state.raises)
-    silent = seen.capacity.running - (fleet.workers if fleet else 0) - excused
+    heard = sum(is_alive(worker, seen.now_s) for worker in seen.fleet.workers)
+    silent = seen.capacity.running - heard - excused
     uses_sdk = fleet is not None or (
         state.reported_at_s is not None and seen.now_s - state.reported_at_s <= SDK_FORGOTTEN_S
     )

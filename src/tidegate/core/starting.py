@@ -24,7 +24,7 @@ def learn_stalled(state: PoolState, signals: Signals, capacity: Capacity, now_s:
     """
     if not signals.fleet_readable:
         return state.stalled
-    reporting = signals.fleet.workers if signals.fleet else 0
+    reporting = signals.fleet.workers + signals.fleet.drained if signals.fleet else 0
     there = reporting if state.reported_at_s is not None else capacity.running
     if there >= capacity.desired:
         return None

@@ -21,7 +21,7 @@ from tidegate.controller.tick import PoolTick
 from tidegate.core.arns import region_in
 from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import ConfigError, Fault
-from tidegate.ports import CapacityTarget, Clock, FleetReader, Publisher, StateStore
+from tidegate.ports import CapacityTarget, Clock, Publisher, StateStore
 from tidegate.stores.file import FileStore
 from tidegate.stores.memory import MemoryStore
 
@@ -87,7 +87,11 @@ def _shared(settings: Settings, clients: AwsClients) -> DynamoFleetTable | FileS
 
 
 def _sources(
-    pool: PoolSettings, reader: SqsQueueReader, clients: AwsClients, clock: Clock, fleet: FleetReader | None
+    pool: PoolSettings,
+    reader: SqsQueueReader,
+    clients: AwsClients,
+    clock: Clock,
+    fleet: DynamoFleetTable | FileStore | None,
 ) -> PoolSources:
     return PoolSources(
         name=pool.name,
@@ -97,6 +101,7 @@ def _sources(
         capacity=_capacity(pool, clients, clock),
         fleet=fleet,
         lease_heartbeat_s=pool.lease_heartbeat_s,
+        directives=fleet,
     )
 
 

@@ -1,6 +1,7 @@
 """A fake ECS service or Auto Scaling group."""
 
 import threading
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tidegate.core.observation import Capacity
@@ -25,15 +26,25 @@ class FakeCapacity:
         name: str = "fake:service",
         min_workers: int | None = None,
         max_workers: int | None = None,
+        removes_by_name: bool = False,
     ) -> None:
         self._clock = clock
         self._lock = threading.Lock()
         self._now = Capacity(
-            name, clock.now(), desired, running=desired, pending=0, min_workers=min_workers, max_workers=max_workers
+            name,
+            clock.now(),
+            desired,
+            running=desired,
+            pending=0,
+            min_workers=min_workers,
+            max_workers=max_workers,
+            removes_by_name=removes_by_name,
         )
         self.error: TidegateError | None = None
         self.writes: list[int] = []
         """Every desired count that was written, oldest first."""
+        self.removed: list[str] = []
+        """The workers that it was told to remove, oldest first."""
 
     @property
     def name(self) -> str:
@@ -46,7 +57,7 @@ class FakeCapacity:
             raise self.error
         return replace(self._now, taken_at_s=self._clock.now())
 
-    def set_desired(self, desired: int, seen: Capacity) -> bool:
+    def set_desired(self, desired: int, seen: Capacity, leaving: Sequence[str] = ()) -> bool:
         """As `ports.CapacityTarget.set_desired`; workers beyond the new count leave at once."""
         if self.error is not None:
             raise self.error
@@ -58,6 +69,7 @@ class FakeCapacity:
                 raise CapacityChanged(self.name, seen.desired, live.desired)
             self._refuse_out_of_bounds(desired)
             self.writes.append(desired)
+            self.removed.extend(leaving)
             self.change(desired=desired)
             return True
 
@@ -65,13 +77,21 @@ class FakeCapacity:
         """Everything pending runs."""
         self.change(running=self._now.desired)
 
-    def change(self, *, desired: int | None = None, running: int | None = None, deploying: bool | None = None) -> None:
+    def change(
+        self,
+        *,
+        desired: int | None = None,
+        running: int | None = None,
+        deploying: bool | None = None,
+        outdated: int | None = None,
+    ) -> None:
         """What others do: an operator sets the desired count, workers start or die, a deployment begins or ends."""
         now = self._now
         want = now.desired if desired is None else desired
         run = min(now.running, want) if running is None else running
         deploy = now.deploying if deploying is None else deploying
-        self._now = replace(now, desired=want, running=run, pending=max(0, want - run), deploying=deploy)
+        old = now.outdated if outdated is None else outdated
+        self._now = replace(now, desired=want, running=run, pending=max(0, want - run), deploying=deploy, outdated=old)
 
     def _refuse_out_of_bounds(self, desired: int) -> None:
         low, high = self._now.min_workers, self._now.max_workers

@@ -1,0 +1,195 @@
+"""Scale-in that interrupts nothing: whom to retire, whom to take back, and by how many the count may be lowered.
+
+`wanted` workers are to take work. Those that are too many are told to take no more, and the count is lowered only by as
+many as have nothing left, so that the platform, which spares protected workers or is told their names, removes those.
+When more are wanted again, retired workers come back before anything new is started: they need no start-up.
+
+While a deployment runs, workers of the older revision are retired in batches, for the platform to replace: a busy
+worker is never idle, so its protection would hold the deployment up for ever. The count stays as it is then.
+"""
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tidegate.core.fleet import is_alive
+from tidegate.core.model import Retired
+from tidegate.core.observation import Capacity, Observation
+from tidegate.core.reports import Fleet, WorkerReport, WorkerState
+
+__all__ = ["Outcome", "is_gentle", "leaving_hosts", "not_left", "retire", "serving"]
+
+DRAIN_LIMIT_S: Final = 43_200.0 + 300.0
+"""SQS ends every lease after 12 hours: what drains for longer holds no message any more, it hangs."""
+
+LEAVE_LIMIT_S: Final = 300.0
+"""The platform stops a worker within seconds of the count's change. One that is still there after this, while the
+platform has no more than it was asked for, was spared: another one went, or none had to."""
+
+BATCH_SHARE: Final = 0.1
+"""Of the workers, in a deployment that starts nothing new before something old has gone."""
+
+_MOST_NAMED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """`workers` is the count to ask for, `retired` who is to take no work; the other numbers are for the decision."""
+
+    workers: int
+    retired: tuple[Retired, ...]
+    waiting: int = 0
+    """Retired workers that still hold something, or whose removal is yet to be asked for."""
+    left: int = 0
+    """Those that the count is lowered for now."""
+    taken_back: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def is_gentle(seen: Observation) -> bool:
+    """Whether the platform can be kept from stopping a worker that holds something: it is told whom to remove, or
+    spares all of them but those that hold nothing."""
+    alive = [worker for worker in seen.fleet.workers if is_alive(worker, seen.now_s)]
+    spared = all(worker.protected or worker.state is WorkerState.RELEASED for worker in alive)
+    named = seen.capacity.removes_by_name and all(worker.host for worker in alive)
+    return bool(alive) and (named or spared)
+
+
+def serving(retired: Sequence[Retired], capacity: Capacity) -> int:
+    """The workers that take work or will once they have started: the desired count less those that drain."""
+    return max(0, capacity.desired - len(_draining(retired)))
+
+
+def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle: bool, lower: bool) -> Outcome:
+    """One tick's step. `gentle` False (see `is_gentle`): the plain change of the count, and nobody is retired for it.
+
+    `lower` False: the count is not to fall now (frozen, or signals that can't be trusted); drained workers wait.
+    """
+    alive = {worker.worker_id: worker for worker in seen.fleet.workers if is_alive(worker, seen.now_s)}
+    kept, notes = _still_true(retired, alive, seen)
+    before = len(_draining(kept))
+    kept, taken_back = _take_back(kept, wanted - serving(kept, seen.capacity) if gentle else seen.capacity.desired)
+    left = unheard = 0
+    if gentle:
+        kept, unheard = _choose(wanted, kept, alive, seen)
+    if gentle and lower:
+        kept, left = _let_leave(kept, alive, seen.now_s)
+    kept = (*kept, *_renewals(kept, alive, seen))
+    as_it_is = seen.capacity.desired if gentle or before else 0
+    if draining := _draining(kept):
+        notes.append(_sentence(draining, alive))
+    if renewed := sum(each.renewal for each in kept):
+        notes.append(f"{renewed} of the older revision retired to be replaced")
+    return Outcome(max(wanted, as_it_is - left - unheard), kept, len(draining), left, taken_back, tuple(notes))
+
+
+def not_left(retired: Sequence[Retired], at_s: float) -> tuple[Retired, ...]:
+    """The same when the count could not be lowered at `at_s` after all."""
+    return tuple(replace(each, left_at_s=None) if each.left_at_s == at_s else each for each in retired)
+
+
+def leaving_hosts(retired: Sequence[Retired], fleet: Fleet, at_s: float) -> tuple[str, ...]:
+    """What the platform calls the workers that the count is lowered for at `at_s`, as far as that is known."""
+    ids = {each.worker_id for each in retired if each.left_at_s == at_s}
+    return tuple(worker.host for worker in fleet.workers if worker.worker_id in ids and worker.host)
+
+
+def _draining(retired: Iterable[Retired]) -> list[Retired]:
+    """Those that the desired count still contains and that take no work."""
+    return [each for each in retired if each.left_at_s is None and not each.renewal]
+
+
+def _still_true(
+    retired: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: Observation
+) -> tuple[tuple[Retired, ...], list[str]]:
+    """Without those that are gone, that hang, or that the platform spared; and what is to be said of them."""
+    present = [each for each in retired if each.worker_id in alive]
+    notes = []
+    if died := len(_draining(retired)) - len(_draining(present)):
+        notes.append(f"{died} retired fell silent, the platform starts others in their place")
+    hung = [each for each in present if each.left_at_s is None and seen.now_s - each.since_s > DRAIN_LIMIT_S]
+    if hung:
+        notes.append(f"{_names(hung)} did not drain within 12 hours and is given up on")
+    spared = [each for each in present if _was_spared(each, seen)]
+    if any(not each.renewal for each in spared):
+        notes.append(f"{_names(spared)} was not removed by the platform and works on")
+    return tuple(each for each in present if each not in hung and each not in spared), notes
+
+
+def _was_spared(each: Retired, seen: Observation) -> bool:
+    if each.renewal:
+        return not seen.capacity.deploying
+    overdue = each.left_at_s is not None and seen.now_s - each.left_at_s > LEAVE_LIMIT_S
+    return overdue and seen.capacity.running <= seen.capacity.desired
+
+
+def _take_back(retired: tuple[Retired, ...], more: int) -> tuple[tuple[Retired, ...], int]:
+    """The last retired first: they have drained least. When all of them are not enough, those too that the count was
+    lowered for: the platform may not have stopped them yet."""
+    newest_first = sorted(_draining(retired), key=lambda each: each.since_s, reverse=True)
+    back = set(newest_first[: max(0, more)])
+    if more > len(newest_first):
+        back |= {each for each in retired if each.left_at_s is not None}
+    return tuple(each for each in retired if each not in back), min(len(newest_first), max(0, more))
+
+
+def _choose(
+    wanted: int, kept: tuple[Retired, ...], alive: Mapping[str, WorkerReport], seen: Observation
+) -> tuple[tuple[Retired, ...], int]:
+    """Who else is to take no more work, and by how many the count may fall for workers that never reported."""
+    spare = max(0, serving(kept, seen.capacity) - wanted)
+    unheard = _unheard(alive, kept, seen.capacity, spare)
+    chosen = _least_busy(alive.values(), kept)[: spare - unheard]
+    return (*kept, *(Retired(worker.worker_id, seen.now_s) for worker in chosen)), unheard
+
+
+def _unheard(alive: Mapping[str, WorkerReport], kept: Sequence[Retired], capacity: Capacity, spare: int) -> int:
+    """Of the workers to go, those that never reported: they have nothing yet, so the count is lowered for them first.
+
+    Only where all others are protected. A group that is told names has none to be told here.
+    """
+    if capacity.removes_by_name:
+        return 0
+    left = sum(each.left_at_s is not None for each in kept)
+    return min(spare, max(0, capacity.desired - (len(alive) - left)))
+
+
+def _least_busy(workers: Iterable[WorkerReport], kept: Sequence[Retired]) -> list[WorkerReport]:
+    """Those that take work now, least busy first; of equals the newest, whose going loses least."""
+    listed = {each.worker_id for each in kept}
+    taking = [each for each in workers if each.state is WorkerState.RUNNING and each.worker_id not in listed]
+    return sorted(taking, key=lambda worker: (worker.busy, -worker.started_at_s, worker.worker_id))
+
+
+def _renewals(kept: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: Observation) -> list[Retired]:
+    """Workers of the older revision: as many as new ones take work, so that no capacity is lost; at least a batch.
+
+    The platform says how many are old; the oldest are.
+    """
+    outdated = seen.capacity.outdated
+    if not outdated:
+        return []
+    by_age = sorted(alive.values(), key=lambda worker: (worker.started_at_s, worker.worker_id))
+    old, new = by_age[:outdated], by_age[outdated:]
+    fresh = sum(worker.state is WorkerState.RUNNING for worker in new)
+    room = max(fresh, math.ceil(BATCH_SHARE * seen.capacity.desired)) - sum(each.renewal for each in kept)
+    return [Retired(worker.worker_id, seen.now_s, renewal=True) for worker in _least_busy(old, kept)[: max(0, room)]]
+
+
+def _let_leave(
+    kept: tuple[Retired, ...], alive: Mapping[str, WorkerReport], now_s: float
+) -> tuple[tuple[Retired, ...], int]:
+    done = {each for each in _draining(kept) if alive[each.worker_id].state is WorkerState.RELEASED}
+    return tuple(replace(each, left_at_s=now_s) if each in done else each for each in kept), len(done)
+
+
+def _sentence(draining: Sequence[Retired], alive: Mapping[str, WorkerReport]) -> str:
+    busy = sum(alive[each.worker_id].busy for each in draining)
+    count = len(draining)
+    return f"{count} retired and not stopped before {'it holds' if count == 1 else 'they hold'} nothing ({busy} busy)"
+
+
+def _names(retired: Sequence[Retired]) -> str:
+    names = ", ".join(each.worker_id for each in retired[:_MOST_NAMED])
+    return names if len(retired) <= _MOST_NAMED else f"{names} and {len(retired) - _MOST_NAMED} more"

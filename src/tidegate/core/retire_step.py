@@ -1,0 +1,41 @@
+"""Retirement as a step of the decision: from the workers that are to take work to the count to ask for."""
+
+from dataclasses import replace
+
+from tidegate.core.directive import said
+from tidegate.core.guardrails import Limit, can_lower
+from tidegate.core.model import OverrideKind, PoolState, Reason, Scalar
+from tidegate.core.observation import Observation
+from tidegate.core.retire import Outcome, retire
+from tidegate.core.signals import Signals
+
+__all__ = ["retire_step"]
+
+
+def retire_step(
+    wanted: int, before: str, state: PoolState, signals: Signals, seen: Observation, *, gentle: bool
+) -> tuple[Limit, dict[str, Scalar], PoolState]:
+    """The count, the step's values, and the state with who is retired and what workers are told.
+
+    `before` are the words of the rules before this one: why so many workers are wanted stays said.
+    """
+    frozen = state.override is not None and state.override.kind is OverrideKind.FREEZE
+    lower = not frozen and can_lower(signals, seen.capacity)
+    outcome = retire(wanted, state.retired, seen, gentle=gentle, lower=lower)
+    values: dict[str, Scalar] = {
+        "gentle": gentle,
+        "retired": outcome.waiting,
+        "left": outcome.left,
+        "taken_back": outcome.taken_back,
+    }
+    directive = replace(state.directive, retire=tuple(each.worker_id for each in outcome.retired))
+    told = said(state.directive, directive, seen.now_s)
+    return _limit(outcome, before), values, replace(state, retired=outcome.retired, directive=told)
+
+
+def _limit(outcome: Outcome, before: str) -> Limit:
+    moved = [(outcome.left, "drained and removed now"), (outcome.taken_back, "taken back")]
+    words = [f"{count} {what}" for count, what in moved if count] + list(outcome.notes)
+    if not (outcome.waiting or outcome.left or outcome.taken_back):
+        return Limit(outcome.workers, note="; ".join(words))
+    return Limit(outcome.workers, Reason.RETIRING, "; ".join([before, *words] if before else words))
