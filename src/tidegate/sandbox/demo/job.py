@@ -8,10 +8,8 @@ import json
 import os
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from tidegate.worker.message import Message
+from tidegate.worker.message import Message  # not for type checkers only: the worker looks its name up
 
 __all__ = ["JOURNAL_VARIABLE", "handle"]
 
@@ -19,7 +17,7 @@ JOURNAL_VARIABLE = "TIDEGATE_DEMO_JOURNAL"
 """The directory of the journals, one file per worker process."""
 
 
-def handle(message: "Message") -> None:
+def handle(message: Message) -> None:
     """Sleep for the message's service time, with a line in the journal before and after."""
     work_s = float(json.loads(message.body)["work_s"])
     _note("start", message.id)
