@@ -1,0 +1,84 @@
+# One pool: its queue (or one that exists), its alarms and dashboard, and what its workers may do.
+locals {
+  makes_queue = var.queue_arn == null
+  suffix      = var.fifo ? ".fifo" : ""
+  queue_name  = replace(var.name, ".", "-")
+
+  queue_arn             = local.makes_queue ? aws_sqs_queue.this[0].arn : var.queue_arn
+  dead_letter_queue_arn = local.makes_queue ? aws_sqs_queue.dead_letters[0].arn : var.dead_letter_queue_arn
+
+  # Known at plan time, unlike the ARN of a queue that is still to be made.
+  dead_letter_queue_name = (
+    local.makes_queue ? "${local.queue_name}-dead${local.suffix}" : try(split(":", var.dead_letter_queue_arn)[5], null)
+  )
+
+  settings = merge(
+    {
+      queue            = local.queue_arn
+      min_workers      = var.min_workers
+      max_workers      = var.max_workers
+      slots_per_worker = var.slots_per_worker
+    },
+    { for key, value in { target_wait = var.target_wait, asg = var.autoscaling_group } : key => value if value != null },
+    { for key, value in { ecs = var.ecs } : key => { cluster = value.cluster_arn, service = value.service_arn } if value != null },
+    jsondecode(var.more_settings),
+  )
+}
+
+resource "aws_sqs_queue" "dead_letters" {
+  count = local.makes_queue ? 1 : 0
+
+  name                      = local.dead_letter_queue_name
+  fifo_queue                = var.fifo
+  message_retention_seconds = 1209600
+  kms_master_key_id         = var.kms_key_arn
+  sqs_managed_sse_enabled   = var.kms_key_arn == null ? true : null
+  tags                      = var.tags
+}
+
+resource "aws_sqs_queue" "this" {
+  count = local.makes_queue ? 1 : 0
+
+  name                       = "${local.queue_name}${local.suffix}"
+  fifo_queue                 = var.fifo
+  visibility_timeout_seconds = var.visibility_timeout_seconds
+  message_retention_seconds  = var.message_retention_seconds
+  receive_wait_time_seconds  = 20
+  kms_master_key_id          = var.kms_key_arn
+  sqs_managed_sse_enabled    = var.kms_key_arn == null ? true : null
+  tags                       = var.tags
+
+  redrive_policy = jsonencode({
+    deadLetterTargetArn = aws_sqs_queue.dead_letters[0].arn
+    maxReceiveCount     = var.max_receive_count
+  })
+
+  lifecycle {
+    precondition {
+      condition     = var.dead_letter_queue_arn == null
+      error_message = "dead_letter_queue_arn goes with queue_arn: a queue that is made here has its own."
+    }
+  }
+}
+
+# No other queue may use this one as its dead-letter queue.
+resource "aws_sqs_queue_redrive_allow_policy" "dead_letters" {
+  count = local.makes_queue ? 1 : 0
+
+  queue_url = aws_sqs_queue.dead_letters[0].id
+  redrive_allow_policy = jsonencode({
+    redrivePermission = "byQueue"
+    sourceQueueArns   = [aws_sqs_queue.this[0].arn]
+  })
+}
+
+module "alarms" {
+  source = "../alarms"
+
+  pool                   = var.name
+  namespace              = var.namespace
+  dead_letter_queue_name = local.dead_letter_queue_name
+  late_share_objective   = var.late_share_objective
+  alarm_actions          = var.alarm_actions
+  tags                   = var.tags
+}

@@ -1,0 +1,206 @@
+variables {
+  name        = "orders"
+  table_arn   = "arn:aws:dynamodb:us-east-1:123456789012:table/tidegate"
+  target_wait = "30s"
+  max_workers = 20
+  ecs = {
+    cluster_arn = "arn:aws:ecs:us-east-1:123456789012:cluster/prod"
+    service_arn = "arn:aws:ecs:us-east-1:123456789012:service/prod/orders"
+  }
+}
+
+run "a_queue_with_its_dead_letter_queue_is_made" {
+  assert {
+    condition     = jsondecode(aws_sqs_queue.this[0].redrive_policy) == { deadLetterTargetArn = aws_sqs_queue.dead_letters[0].arn, maxReceiveCount = 5 }
+    error_message = "the queue does not lead to its dead-letter queue"
+  }
+  assert {
+    condition     = jsondecode(aws_sqs_queue_redrive_allow_policy.dead_letters[0].redrive_allow_policy).sourceQueueArns == [aws_sqs_queue.this[0].arn]
+    error_message = "another queue could use the dead-letter queue"
+  }
+  assert {
+    condition     = aws_sqs_queue.this[0].sqs_managed_sse_enabled && aws_sqs_queue.dead_letters[0].sqs_managed_sse_enabled
+    error_message = "not encrypted"
+  }
+  assert {
+    condition     = aws_sqs_queue.dead_letters[0].message_retention_seconds == 1209600
+    error_message = "dead letters could expire early"
+  }
+}
+
+run "the_worker_may_do_exactly_this" {
+  assert {
+    condition = { for one in jsondecode(output.worker_policy_json).Statement : one.Sid => flatten([one.Action]) } == {
+      WorkOnTheQueue            = ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"]
+      FindTheQueues             = ["sqs:GetQueueUrl"]
+      PutDeadLetters            = ["sqs:SendMessage"]
+      ReportToTheFleet          = ["dynamodb:PutItem"]
+      HearTheController         = ["dynamodb:GetItem"]
+      NoteWhatBecomesOfMessages = ["dynamodb:GetItem", "dynamodb:UpdateItem"]
+    }
+    error_message = "the worker's actions have changed"
+  }
+  assert {
+    condition     = length([for one in jsondecode(output.worker_policy_json).Statement : one if contains(one.Resource, "*")]) == 0
+    error_message = "a worker needs no *"
+  }
+  assert {
+    condition = [
+      for one in jsondecode(output.worker_policy_json).Statement : one.Condition["ForAllValues:StringEquals"]["dynamodb:LeadingKeys"]
+      if one.Sid == "ReportToTheFleet"
+    ] == [["pool#orders#workers"]]
+    error_message = "a worker could write what is not its report"
+  }
+  assert {
+    condition = [
+      for one in jsondecode(output.worker_policy_json).Statement : one.Resource if one.Sid == "WorkOnTheQueue"
+    ] == [[output.queue_arn]]
+    error_message = "the policy is about another queue"
+  }
+}
+
+run "the_controller_is_told_what_it_needs" {
+  variables {
+    more_settings = "{\"policy\": \"wait\", \"hold\": \"2m\"}"
+  }
+
+  assert {
+    condition = jsondecode(output.pool.settings) == {
+      queue            = output.queue_arn
+      target_wait      = "30s"
+      min_workers      = 1
+      max_workers      = 20
+      slots_per_worker = 1
+      policy           = "wait"
+      hold             = "2m"
+      ecs = {
+        cluster = "arn:aws:ecs:us-east-1:123456789012:cluster/prod"
+        service = "arn:aws:ecs:us-east-1:123456789012:service/prod/orders"
+      }
+    }
+    error_message = "the settings are not the pool's"
+  }
+  assert {
+    condition     = output.pool.service_arn == "arn:aws:ecs:us-east-1:123456789012:service/prod/orders"
+    error_message = "the controller is not told which service it may scale"
+  }
+  assert {
+    condition     = output.worker_environment.TIDEGATE_WORKER_TABLE == "arn:aws:dynamodb:us-east-1:123456789012:table/tidegate"
+    error_message = "workers don't know where to report"
+  }
+}
+
+run "an_existing_queue_of_another_account_is_used_as_it_is" {
+  variables {
+    queue_arn             = "arn:aws:sqs:eu-west-1:210987654321:orders.fifo"
+    dead_letter_queue_arn = "arn:aws:sqs:eu-west-1:210987654321:orders-dead.fifo"
+  }
+
+  assert {
+    condition     = length(aws_sqs_queue.this) == 0 && length(aws_sqs_queue.dead_letters) == 0 && output.queue_url == null
+    error_message = "a queue was made though one exists"
+  }
+  assert {
+    condition     = output.worker_environment.TIDEGATE_WORKER_QUEUE == "arn:aws:sqs:eu-west-1:210987654321:orders.fifo"
+    error_message = "workers would look for the queue in the wrong account"
+  }
+  assert {
+    condition     = contains(keys(output.alarm_arns), "dead_letter_arrivals")
+    error_message = "the dead-letter queue is not watched"
+  }
+}
+
+run "without_a_dead_letter_queue_workers_may_send_nothing" {
+  variables {
+    queue_arn = "arn:aws:sqs:us-east-1:123456789012:orders"
+  }
+
+  assert {
+    condition     = !strcontains(output.worker_policy_json, "sqs:SendMessage") && !contains(keys(output.alarm_arns), "dead_letter_arrivals")
+    error_message = "something is left of a dead-letter queue"
+  }
+}
+
+run "workers_without_the_sdk_need_no_table" {
+  variables {
+    table_arn = null
+  }
+
+  assert {
+    condition     = !strcontains(output.worker_policy_json, "dynamodb:") && !contains(keys(output.worker_environment), "TIDEGATE_WORKER_TABLE")
+    error_message = "something is left of the table"
+  }
+}
+
+run "a_key_of_ones_own_may_be_used_through_sqs_only" {
+  variables {
+    kms_key_arn = "arn:aws:kms:us-east-1:123456789012:key/11111111-2222-3333-4444-555555555555"
+  }
+
+  assert {
+    condition = [
+      for one in jsondecode(output.worker_policy_json).Statement : one.Condition.StringEquals["kms:ViaService"]
+      if one.Sid == "ReadAndMoveEncryptedMessages"
+    ] == ["sqs.us-east-1.amazonaws.com"]
+    error_message = "the key could be used for anything"
+  }
+  assert {
+    condition     = aws_sqs_queue.this[0].kms_master_key_id == var.kms_key_arn
+    error_message = "the queue has another key"
+  }
+}
+
+run "a_group_is_scaled_instead_of_a_service_and_the_policy_attached" {
+  variables {
+    ecs                  = null
+    autoscaling_group    = "orders-workers"
+    worker_role_name     = "orders-worker"
+    attach_worker_policy = true
+    fifo                 = true
+  }
+
+  assert {
+    condition     = jsondecode(output.pool.settings).asg == "orders-workers" && !can(jsondecode(output.pool.settings).ecs)
+    error_message = "the group is not what is scaled"
+  }
+  assert {
+    condition     = aws_iam_role_policy_attachment.worker[0].role == "orders-worker"
+    error_message = "the policy is not attached"
+  }
+  assert {
+    condition     = aws_sqs_queue.this[0].name == "orders.fifo" && aws_sqs_queue.dead_letters[0].name == "orders-dead.fifo"
+    error_message = "a FIFO queue's name must end with .fifo"
+  }
+}
+
+run "refuses_both_kinds_of_capacity" {
+  command = plan
+  variables {
+    autoscaling_group = "orders-workers"
+  }
+  expect_failures = [aws_iam_policy.worker]
+}
+
+run "refuses_a_minimum_above_the_maximum" {
+  command = plan
+  variables {
+    min_workers = 30
+  }
+  expect_failures = [aws_iam_policy.worker]
+}
+
+run "refuses_no_objective" {
+  command = plan
+  variables {
+    target_wait = null
+  }
+  expect_failures = [aws_iam_policy.worker]
+}
+
+run "refuses_a_foreign_dead_letter_queue_for_a_queue_that_it_makes" {
+  command = plan
+  variables {
+    dead_letter_queue_arn = "arn:aws:sqs:us-east-1:123456789012:dead"
+  }
+  expect_failures = [aws_sqs_queue.this]
+}
