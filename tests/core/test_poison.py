@@ -10,7 +10,7 @@ NOTHING = MessageNote()
 
 
 @pytest.mark.parametrize(
-    ("receive_count", "note", "most_runs", "expected"),
+    ("receive_count", "note", "max_receives", "expected"),
     [
         (1, NOTHING, None, Verdict.RUN),
         (2, MessageNote(1), None, Verdict.RUN),  # it failed, or was released
@@ -25,15 +25,15 @@ NOTHING = MessageNote()
     ],
 )
 def test_only_evidence_convicts(
-    receive_count: int, note: MessageNote, most_runs: int | None, expected: Verdict
+    receive_count: int, note: MessageNote, max_receives: int | None, expected: Verdict
 ) -> None:
-    assert verdict(receive_count, note, most_runs).verdict is expected
+    assert verdict(receive_count, note, max_receives).verdict is expected
 
 
 @given(st.lists(st.booleans(), max_size=30))
 def test_a_message_whose_every_receive_ended_in_order_and_by_no_fault_of_its_own_always_runs(ends: list[bool]) -> None:
     for receives in range(1, len(ends) + 2):
-        assert verdict(receives, MessageNote(receives - 1, spared=receives - 1), most_runs=1).verdict is Verdict.RUN
+        assert verdict(receives, MessageNote(receives - 1, spared=receives - 1), max_receives=1).verdict is Verdict.RUN
 
 
 @given(st.integers(0, 20))
@@ -42,7 +42,7 @@ def test_a_message_that_kills_every_worker_costs_two(orderly: int) -> None:
     note, receive, killed = MessageNote(orderly), orderly, 0
     while True:
         receive += 1
-        ruling = verdict(receive, note, most_runs=None)
+        ruling = verdict(receive, note, max_receives=None)
         if ruling.verdict is Verdict.DEAD_LETTER:
             break
         if ruling.verdict is Verdict.ALONE:
@@ -53,12 +53,12 @@ def test_a_message_that_kills_every_worker_costs_two(orderly: int) -> None:
 
 @given(st.integers(1, 100), st.integers(0, 100), st.integers(0, 100), st.integers(1, 50))
 def test_no_cap_means_that_failures_alone_never_convict(
-    receive_count: int, noted: int, spared: int, most_runs: int
+    receive_count: int, noted: int, spared: int, max_receives: int
 ) -> None:
     note = MessageNote(noted, spared=spared)
     assert verdict(receive_count, note, None).verdict is not Verdict.DEAD_LETTER
-    if verdict(receive_count, note, most_runs).verdict is Verdict.DEAD_LETTER:
-        assert receive_count > most_runs
+    if verdict(receive_count, note, max_receives).verdict is Verdict.DEAD_LETTER:
+        assert receive_count > max_receives
 
 
 @pytest.mark.parametrize(("now_s", "may"), [(100.0, False), (124.9, False), (125.0, True), (99.0, False)])

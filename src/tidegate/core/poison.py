@@ -76,25 +76,26 @@ def may_have_crashed(first_received_at_s: float, now_s: float, lease_s: float) -
     return now_s - first_received_at_s >= lease_s - _CLOCKS_S
 
 
-def verdict(receive_count: int, note: MessageNote, most_runs: int | None) -> Ruling:
-    """On a message received for the `receive_count`th time; `most_runs` None: it may fail for ever.
+def verdict(receive_count: int, note: MessageNote, max_receives: int | None) -> Ruling:
+    """On a message received for the `receive_count`th time; `max_receives` None: it may come back for ever.
 
-    >>> verdict(3, MessageNote(receive=2, spared=1), most_runs=5).verdict
+    >>> verdict(3, MessageNote(receive=2, spared=1), max_receives=5).verdict
     <Verdict.RUN: 'run'>
-    >>> verdict(3, MessageNote(receive=1), most_runs=5).reason
+    >>> verdict(3, MessageNote(receive=1), max_receives=5).reason
     'receive 2 never ended'
-    >>> verdict(4, MessageNote(receive=3, alone="i-1"), most_runs=5).reason
+    >>> verdict(4, MessageNote(receive=3, alone="i-1"), max_receives=5).reason
     'it ran alone in worker i-1, which never came to its end: it kills workers'
-    >>> verdict(8, MessageNote(receive=7, spared=2), most_runs=5).reason
-    'it ran 5 times without success (most_runs 5), and was handed out 2 times more'
+    >>> verdict(8, MessageNote(receive=7, spared=2), max_receives=5).reason
+    'handed out 7 times, 2 by no fault of its own, and never done (max_receives 5)'
     """
     if note.alone and note.receive < receive_count:
         reason = f"it ran alone in worker {note.alone}, which never came to its end: it kills workers"
         return Ruling(Verdict.DEAD_LETTER, reason)
     runs = receive_count - 1 - min(note.spared, receive_count - 1)
-    if most_runs is not None and runs >= most_runs:
-        spared = f", and was handed out {note.spared} times more" if note.spared else ""
-        return Ruling(Verdict.DEAD_LETTER, f"it ran {runs} times without success (most_runs {most_runs}){spared}")
+    if max_receives is not None and runs >= max_receives:
+        spared = f", {note.spared} by no fault of its own," if note.spared else ""
+        reason = f"handed out {receive_count - 1} times{spared} and never done (max_receives {max_receives})"
+        return Ruling(Verdict.DEAD_LETTER, reason)
     if note.receive < receive_count - 1:
         return Ruling(Verdict.ALONE, f"receive {receive_count - 1} never ended")
     return Ruling(Verdict.RUN)

@@ -6,10 +6,12 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
+from tidegate.core.poison import Ruling, Verdict
 from tidegate.ports import Received
 from tidegate.worker.lane import Hand, Lane
 from tidegate.worker.message import Batch
 from tidegate.worker.outcomes import HandlerHangs
+from tidegate.worker.poison import Quarantine
 from tidegate.worker.prefetch import room_for
 from tidegate.worker.run_handler import HandlerRunner, Run
 from tidegate.worker.settle import Settler
@@ -42,6 +44,7 @@ class Jobs:
         slots: Slots,
         settler: Settler,
         telemetry: Telemetry,
+        quarantine: Quarantine,
         clock: Callable[[], float],
         sorting: Sorting = UNSORTED,
         prefetch: int | None = 0,
@@ -50,12 +53,14 @@ class Jobs:
         self._slots = slots
         self._settler = settler
         self._telemetry = telemetry
+        self._quarantine = quarantine
         self._clock = clock
         self._sorting = sorting
         self._prefetch = prefetch
         self._room = WaitingRoom(sorting.limit(slots.total))
         self._hands: dict[int, Load] = {}
         self._running: set[Load] = set()
+        self._examining: set[Load] = set()
         self._followers: set[asyncio.Task[None]] = set()
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._given_up = 0
@@ -67,12 +72,24 @@ class Jobs:
         await self._broken
 
     def arrive(self, lane: Lane, received: Sequence[Received], handed_out_s: float) -> None:
-        """Messages that a poll brought: each to its handler, or into the waiting room.
+        """Messages that a poll brought: each to its handler, or into the waiting room; suspects are looked into first.
 
         Raises whatever keeps a handler from being started (no more threads, its loop is closed), or what `class_of`
         raises; what has not been started then goes back at once.
         """
         hands = [lane.take(each, handed_out_s) for each in received]
+        clear, suspects = self._quarantine.sort(hands)
+        for load in map(Load, ([hand] for hand in suspects)):
+            self._examining.add(load)
+            self._idle.clear()
+            self._followed_up(asyncio.create_task(self._examine(load), name="tidegate-suspect"), load)
+        self._admit(clear)
+
+    def _admit(self, hands: Sequence[Hand]) -> None:
+        if self._quarantine.busy:
+            for hand in hands:
+                hand.give_back(0)  # what were in hand when a suspect kills the worker would be suspect too
+            return
         try:
             for load in self._sorting.loads(hands):
                 self._room.add(load)
@@ -91,6 +108,14 @@ class Jobs:
 
     def release_waiting(self) -> None:
         """What waits in hand goes back at once, never started."""
+        self._release_room()
+        for load in self._quarantine.empty():
+            self._drop(load.hands[0])
+        for load in self._running:
+            if self._quarantine.is_alone(load):  # a worker that is told to leave may be killed: no fault of the message
+                load.hands[0].note_end(spared=True)
+
+    def _release_room(self) -> None:
         for load in self._room.empty():
             for hand in load.hands:
                 self._drop(hand)
@@ -98,14 +123,14 @@ class Jobs:
 
     def lease_lost(self, key: int) -> None:
         """The message may be another worker's by now: its handler is told, and its success will not count."""
+        self._telemetry.lease_lost()
         load = self._hands.get(key)
         if load is None:
-            self._telemetry.lease_lost()
             return
-        self._telemetry.lease_lost()
         hand = next(hand for hand in load.hands if hand.key == key)
         logger.error("lost the lease of message %s after %.1f s", hand.message.id, self._clock() - load.started_at_s)
         hand.message.lease_lost.set()
+        hand.note_end(spared=load.run is None)
         if load.run is None:
             self._never_started(load)
         elif not any(other.held() for other in load.hands):
@@ -137,7 +162,53 @@ class Jobs:
         for follower in self._followers:
             follower.cancel()
 
+    async def _examine(self, load: Load) -> None:
+        """A message that may have killed its last worker, or came back too often."""
+        try:
+            await self._act_on(load, await self._quarantine.rule(load.hands[0]))
+        finally:
+            self._examining.discard(load)
+            self._look_whether_idle()
+
+    async def _act_on(self, load: Load, ruling: Ruling) -> None:
+        hand = load.hands[0]
+        if not hand.held():
+            return
+        if self._slots.closed:
+            hand.give_back(0)
+        elif ruling.verdict is Verdict.DEAD_LETTER:
+            await self._settler.reject([(hand, ruling.reason)])
+        elif ruling.verdict is Verdict.ALONE:
+            logger.warning("message %s runs alone in this worker: %s", hand.message.id, ruling.reason)
+            self._release_room()
+            self._hands[hand.key] = load
+            self._quarantine.put(load)
+            self._slots.hold()
+            self._start_waiting()
+        else:
+            hand.noted = False
+            self._admit([hand])
+
+    async def _start_alone(self, load: Load) -> None:
+        hand = load.hands[0]
+        await self._quarantine.notebook.begins_alone(hand.message)
+        hand.noted = False
+        if hand.held() and not self._slots.closed:
+            self._start(load)
+            return
+        self._out(load)
+        self._drop(hand)
+        if not self._slots.closed:
+            self._start_waiting()
+        self._look_whether_idle()
+
     def _start_waiting(self) -> None:
+        if self._quarantine.busy:
+            if not self._running and (suspect := self._quarantine.next()) is not None:
+                task = asyncio.create_task(self._start_alone(suspect), name="tidegate-alone")
+                self._followed_up(task, suspect)
+            return
+        self._slots.let_in()
         while self._slots.idle and (load := self._room.next()) is not None:
             self._start(load)
         for load in self._room.overflow(self._slots.total):
@@ -152,7 +223,7 @@ class Jobs:
         try:
             run = load.run = self._runner.start(messages[0] if self._sorting.batch is None else Batch(messages))
         except BaseException:
-            self._room.finish(load)
+            self._out(load)
             for hand in load.hands:
                 self._drop(hand)
             self.release_waiting()
@@ -163,16 +234,20 @@ class Jobs:
         self._slots.start()
         self._running.add(load)
         self._idle.clear()
-        follower = asyncio.create_task(self._follow(load, run), name=f"tidegate-job-{messages[0].id}")
+        self._followed_up(asyncio.create_task(self._follow(load, run), name=f"tidegate-job-{messages[0].id}"), load)
+
+    def _followed_up(self, follower: asyncio.Task[None], load: Load) -> None:
         self._followers.add(follower)
         follower.add_done_callback(lambda follower: self._followed(follower, load))
 
     async def _follow(self, load: Load, run: Run) -> None:
         error = await run.outcome()
         self._slots.finish()
-        self._room.finish(load)
         try:
             rejects = self._ended(load, error)
+            if self._quarantine.is_alone(load):
+                load.hands[0].note_end(spared=True)
+            self._out(load)
             if not self._slots.closed:
                 self._start_waiting()
             if rejects:
@@ -181,17 +256,27 @@ class Jobs:
             self._running.discard(load)
             for hand in load.hands:
                 self._hands.pop(hand.key, None)
-            if not self._running:
-                self._idle.set()
+            if self._quarantine.busy and not self._slots.closed:
+                self._start_waiting()
+            self._look_whether_idle()
+
+    def _look_whether_idle(self) -> None:
+        if not (self._running or self._examining or self._quarantine.busy):
+            self._idle.set()
+
+    def _out(self, load: Load) -> None:
+        """It has ended, or could not be started."""
+        if self._quarantine.is_alone(load):
+            self._quarantine.over(load)
+        else:
+            self._room.finish(load)
 
     def _ended(self, load: Load, error: BaseException | None) -> list[tuple[Hand, str]]:
         for hand in load.hands:
             hand.lane.book.heard(hand.key, math.inf)
         rejects = self._settler.settle(load, error, self._clock() - load.started_at_s)
-        if self._prefetch is None:
-            room = room_for(self._telemetry.usual_service_time_s, self._slots.total)
-        else:
-            room = self._prefetch
+        usual_s, slots = self._telemetry.usual_service_time_s, self._slots.total
+        room = room_for(usual_s, slots) if self._prefetch is None else self._prefetch
         if room != self._slots.room:
             self._slots.resize(self._slots.total, room)
         return rejects

@@ -11,6 +11,7 @@ from tidegate.worker.dependencies import DependencyLog
 from tidegate.worker.lease_keeper import LeaseKeeper
 from tidegate.worker.leases import LeaseBook, LeaseLimits
 from tidegate.worker.message import Message, message_from
+from tidegate.worker.notebook import Notebook
 
 __all__ = ["Hand", "Lane", "QueuePlan", "open_lane"]
 
@@ -35,6 +36,7 @@ class Lane:
         keeper: LeaseKeeper,
         deleter: Deleter,
         calls: DependencyLog,
+        notes: Notebook,
         clock: Callable[[], float],
         wall: Callable[[], float],
     ) -> None:
@@ -43,6 +45,7 @@ class Lane:
         self.book = book
         self.keeper = keeper
         self.deleter = deleter
+        self.notes = notes
         self._calls = calls
         self._clock = clock
         self._wall = wall
@@ -84,14 +87,22 @@ class Hand:
     key: int
     received: Received
     message: Message
+    noted: bool = False
 
     def held(self) -> bool:
         """True while the message is this worker's and nothing was sent that gives it up."""
         return self.lane.book.holds(self.key)
 
-    def give_back(self, visible_after_s: int) -> None:
-        """It becomes visible again so many seconds from now (0: at once)."""
+    def give_back(self, visible_after_s: int, *, spared: bool = True) -> None:
+        """It becomes visible again so many seconds from now (0: at once); `spared`: by no fault of its own."""
+        self.note_end(spared=spared)
         self.lane.keeper.give_back(self.key, visible_after_s)
+
+    def note_end(self, *, spared: bool) -> None:
+        """This receive has ended in an orderly way, whatever comes of it: its worker has not died of it."""
+        if not self.noted:
+            self.noted = True
+            self.lane.notes.ended(self.message, spared=spared)
 
     def delete(self) -> None:
         """It is done."""
@@ -125,6 +136,7 @@ def open_lane(
     on_lost: Callable[[int], None],
     on_uncertain: Callable[[], None],
     calls: DependencyLog,
+    notes: Notebook,
     clock: Callable[[], float],
     wall: Callable[[], float],
     random: Random,
@@ -133,4 +145,4 @@ def open_lane(
     book = LeaseBook(visibility_s, limits, keys)
     keeper = LeaseKeeper(queue, book, on_lost, clock)
     deleter = Deleter(queue, book, keeper, on_uncertain, clock, random)
-    return Lane(plan, queue, book, keeper, deleter, calls, clock, wall)
+    return Lane(plan, queue, book, keeper, deleter, calls, notes, clock, wall)

@@ -41,7 +41,9 @@ async def leave(
     if not flushed:
         lost = sum(lane.deleter.abandon() for lane in lanes)
         logger.error("left with %d deletes unconfirmed: their messages may run again", lost)
-    await _within(shield.drop(), _LAST_DROP_S)
+    await asyncio.gather(
+        _within(shield.drop(), _LAST_DROP_S), *(_within(lane.notes.flushed(), _LAST_DROP_S) for lane in lanes)
+    )
 
 
 async def settled(jobs: Jobs, lanes: Sequence[Lane]) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport, WorkerState
-from tidegate.ports import HeartbeatSink, ScaleInProtection, WorkQueue
+from tidegate.ports import HeartbeatSink, MessageNotes, ScaleInProtection, WorkQueue
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.dependencies import DependencyLog
@@ -19,6 +19,8 @@ from tidegate.worker.lapse import Lapse
 from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.leaving import end, leave, settled
 from tidegate.worker.lifecycle import Lifecycle, Why
+from tidegate.worker.notebook import Notebook
+from tidegate.worker.poison import Quarantine
 from tidegate.worker.poller import Poller
 from tidegate.worker.reporter import Reporter
 from tidegate.worker.retirement import Retirement
@@ -54,6 +56,8 @@ class Plan:
     sorting: Sorting = UNSORTED
     prefetch: int | None = None
     """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""
+    max_receives: int | None = None
+    """A message that was handed out more often, by its own fault, goes to the dead-letter queue before it runs."""
     host: str = ""
     """What the platform calls this worker, if it is known."""
     lapses: bool = False
@@ -79,6 +83,7 @@ class WorkerService:
         wall: Callable[[], float],
         random: Random,
         protection: ScaleInProtection | None = None,
+        notes: MessageNotes | None = None,
     ) -> None:
         self._plan = plan
         self._queues = queues
@@ -87,6 +92,7 @@ class WorkerService:
         self._wall = wall
         self._random = random
         self._slots = Slots(plan.slots)
+        self._notebook = Notebook(notes, plan.pool, plan.worker_id, wall)
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
         self._shield = Shield(protection, clock, random)
         self._reporter = Reporter(
@@ -193,6 +199,7 @@ class WorkerService:
             self._slots,
             Settler(self._telemetry, retry),
             self._telemetry,
+            Quarantine(self._notebook, self._plan.max_receives, self._wall),
             self._clock,
             self._plan.sorting,
             0 if any(queue.fifo for queue in self._plan.queues) else self._plan.prefetch,
@@ -210,6 +217,7 @@ class WorkerService:
                 on_lost=on_lost,
                 on_uncertain=self._telemetry.uncertain_delete,
                 calls=self._telemetry.calls,
+                notes=self._notebook,
                 clock=self._clock,
                 wall=self._wall,
                 random=self._random,

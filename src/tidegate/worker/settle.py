@@ -88,7 +88,7 @@ class Settler:
             logger.info("message %s is to be tried again, visible in %d s", hand.message.id, delay_s)
         else:
             _log_failure(hand.message, outcome, delay_s)
-        hand.give_back(delay_s)
+        hand.give_back(delay_s, spared=isinstance(outcome, Retry))
 
     async def _reject(self, hand: Hand, reason: str) -> None:
         try:
@@ -103,7 +103,7 @@ class Settler:
                 delay_s,
                 why,
             )
-            hand.give_back(delay_s)
+            hand.give_back(delay_s, spared=False)
             return
         logger.warning("message %s was rejected: it is in the dead-letter queue, with the reason", hand.message.id)
         hand.delete()

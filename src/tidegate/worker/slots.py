@@ -27,6 +27,7 @@ class Slots:
         self.reserved = 0
         """What polls may still bring."""
         self._paused = False
+        self._held = False
 
     @property
     def free(self) -> int:
@@ -40,7 +41,7 @@ class Slots:
 
     def reserve(self, at_most: int, at_least: int = 1) -> int:
         """Reserves up to `at_most`; 0 when fewer than `at_least` are free, in a pause, or once `close` was called."""
-        if self.closed or self._paused or self.free < at_least:
+        if self.closed or self._paused or self._held or self.free < at_least:
             return 0
         reserved = min(at_most, self.free)
         self.reserved += reserved
@@ -73,6 +74,16 @@ class Slots:
         """Reservations as before."""
         self._paused = False
         self.changed.set()
+
+    def hold(self) -> None:
+        """No more reservations until `let_in`, which undoes no pause: a message is to run alone."""
+        self._held = True
+
+    def let_in(self) -> None:
+        """The message that was to run alone is done."""
+        if self._held:
+            self._held = False
+            self.changed.set()
 
     async def no_poll_out(self) -> None:
         """Waits until no slot is reserved: every poll is back, and what it brought has started."""
