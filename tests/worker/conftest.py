@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
+from tidegate.ports import MessageNotes
 from tidegate.testing import FakeProtection, FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Message
@@ -83,6 +84,7 @@ async def working(
     runner: HandlerRunner | None = None,
     clock: Callable[[], float] | None = None,
     protection: FakeProtection | None = None,
+    notes: MessageNotes | None = None,
 ) -> AsyncIterator[Bench]:
     """The worker runs inside the block and is told to stop at its end, if it has not been by then."""
     loop = asyncio.get_running_loop()
@@ -90,7 +92,15 @@ async def working(
     sink = sink or RecordedHeartbeats()
     runner = runner or LoopRunner(handler, loop)
     service = WorkerService(
-        plan, [queue], sink, runner, clock=clock or loop.time, wall=loop.time, random=random, protection=protection
+        plan,
+        [queue],
+        sink,
+        runner,
+        clock=clock or loop.time,
+        wall=loop.time,
+        random=random,
+        protection=protection,
+        notes=notes,
     )
     serving = asyncio.create_task(service.serve())
     bench = Bench(queue, sink, service, serving)

@@ -1,6 +1,7 @@
 """Handlers for worker processes of the tests: they say on stdout what they do, and wait for what stdin says."""
 
 import asyncio
+import os
 import sys
 import threading
 from typing import Final
@@ -64,4 +65,12 @@ async def blocks_its_loop(message: Message) -> None:
     """Waits in the loop's own thread: nothing else runs on that loop."""
     _say("started", message.body)
     _released.wait()
+    _say("done", message.body)
+
+
+def dies_of_poison(message: Message) -> None:
+    """As a crash in a C extension or the kernel's out-of-memory killer end a process: no exception, no clean-up."""
+    _say("started", message.body)
+    if message.body == "poison":
+        os._exit(139)
     _say("done", message.body)

@@ -178,6 +178,9 @@ def work(
     retry_cap: Annotated[
         str | None, typer.Option(help="Longest wait of a message that failed, however often; left out: 5m.")
     ] = None,
+    max_receives: Annotated[
+        int | None, typer.Option(help="Receives before a dead letter; left out: as the redrive policy says.")
+    ] = None,
     dead_letter_queue: Annotated[
         str | None, typer.Option(help="Where rejected messages go; left out: what the redrive policy names.")
     ] = None,
@@ -226,6 +229,7 @@ def work(
         region=region,
         retry_base=retry_base,
         retry_cap=retry_cap,
+        max_receives=max_receives,
         dead_letter_queue=dead_letter_queue,
         class_slots=class_slots,
         batch_size=batch_size,

@@ -22,7 +22,7 @@ from typing import Any, Final, TypeVar, Unpack
 from tidegate.aws.ecs_agent import EcsAgent
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.entrypoints.show import error_text, warn
-from tidegate.entrypoints.worker_wiring import NoFleet, open_queues, open_sink, plan_of
+from tidegate.entrypoints.worker_wiring import NoFleet, open_notes, open_queues, open_sink, plan_of
 from tidegate.errors import ConfigError, Fault, TidegateError
 from tidegate.ports import WorkQueue
 from tidegate.worker.binding import Bound, Middleware, bind
@@ -227,6 +227,7 @@ class Worker:
                 wall=time.time,
                 random=random.random,
                 protection=protection,
+                notes=await open_notes(self.settings, stack),
             )
             self._service = service
             self._listen(lambda reason: loop.call_soon_threadsafe(service.stop, reason))

@@ -6,19 +6,21 @@ import uuid
 from contextlib import AsyncExitStack
 
 from tidegate.aws.heartbeats import DynamoHeartbeats
+from tidegate.aws.message_notes import DynamoMessageNotes
 from tidegate.aws.queues import queue_name
 from tidegate.aws.work_queue import SqsWorkQueue
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
-from tidegate.ports import HeartbeatSink, WorkQueue
+from tidegate.ports import HeartbeatSink, MessageNotes, WorkQueue
 from tidegate.stores.file import FileStore
+from tidegate.stores.notes import FileNotes
 from tidegate.worker.lane import QueuePlan
 from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.service import Plan
 from tidegate.worker.settings import WorkerSettings
 from tidegate.worker.sorting import Sorting
 
-__all__ = ["NoFleet", "open_queues", "open_sink", "plan_of"]
+__all__ = ["NoFleet", "open_notes", "open_queues", "open_sink", "plan_of"]
 
 
 def plan_of(settings: WorkerSettings, sorting: Sorting) -> Plan:
@@ -40,6 +42,7 @@ def plan_of(settings: WorkerSettings, sorting: Sorting) -> Plan:
         leases=LeaseLimits(settings.max_extensions, settings.progress_timeout),
         sorting=sorting,
         prefetch=settings.prefetch,
+        max_receives=settings.max_receives,
     )
 
 
@@ -67,6 +70,19 @@ async def open_sink(settings: WorkerSettings, stack: AsyncExitStack) -> Heartbea
         sink = NoFleet() if settings.state_dir is None else FileStore(settings.state_dir)
     stack.push_async_callback(sink.close)
     return sink
+
+
+async def open_notes(settings: WorkerSettings, stack: AsyncExitStack) -> MessageNotes | None:
+    """Where the fleet keeps its notes of messages, which `stack` closes; None: nowhere."""
+    notes: MessageNotes
+    if settings.table is not None:
+        notes = await DynamoMessageNotes.connect(settings.table, region=settings.region)
+    elif settings.state_dir is not None:
+        notes = FileNotes(settings.state_dir)
+    else:
+        return None
+    stack.push_async_callback(notes.close)
+    return notes
 
 
 class NoFleet:

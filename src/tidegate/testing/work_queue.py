@@ -37,7 +37,7 @@ class _Stored:
     visible_at_s: float
     receives: int = 0
     handle: str = ""
-    first_receive_at_s: float = 0.0
+    first_receive_at_s: float | None = None
     received_at_s: float = 0.0
 
 
@@ -172,11 +172,13 @@ class FakeWorkQueue:
         stored.handle = f"{message_id}#{stored.receives}"
         stored.visible_at_s = now_s + visibility_s
         stored.received_at_s = now_s
-        stored.first_receive_at_s = stored.first_receive_at_s or now_s
+        if stored.first_receive_at_s is None:
+            stored.first_receive_at_s = now_s
         return Received(message_id, stored.handle, stored.body, self._attributes(stored))
 
     def _attributes(self, stored: _Stored) -> Mapping[str, str]:
-        times = {"SentTimestamp": stored.sent_at_s, "ApproximateFirstReceiveTimestamp": stored.first_receive_at_s}
+        first_s = stored.received_at_s if stored.first_receive_at_s is None else stored.first_receive_at_s
+        times = {"SentTimestamp": stored.sent_at_s, "ApproximateFirstReceiveTimestamp": first_s}
         milliseconds = {name: str(round((at_s + self.wall_offset_s) * 1000)) for name, at_s in times.items()}
         group = {"MessageGroupId": stored.group} if stored.group is not None else {}
         return {"ApproximateReceiveCount": str(stored.receives), **milliseconds, **group}

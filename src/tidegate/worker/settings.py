@@ -91,6 +91,7 @@ class WorkerOptions(TypedDict, total=False):
     region: str | None
     retry_base: float | str | None
     retry_cap: float | str | None
+    max_receives: int | None
     protect: bool | None
     log_level: Literal["debug", "info", "warning", "error"] | None
 
@@ -149,6 +150,9 @@ class WorkerSettings(BaseSettings):
     """A message whose handler raised is hidden for up to this long, doubled at each further receive …"""
     retry_cap: Duration = 300.0
     """… and for no longer than this."""
+    max_receives: int | None = Field(default=None, ge=1)
+    """A message that was handed out more often goes to the dead-letter queue before it runs; receives that were
+    released or put off by `Retry` don't count (known with `table` or `state_dir`). Default: the redrive policy's."""
     protect: bool = True
     """Have the platform spare this worker when it scales in or deploys, where it can be asked to."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
