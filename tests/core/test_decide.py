@@ -33,7 +33,10 @@ def test_the_worked_example_needs_48_slots_and_12_workers() -> None:
     assert decision.sentence == (
         "1 → 12 workers: 12.0/s arriving at 0.8 s each and 9000 waiting (head 60 s of 30 s allowed) need 12 workers"
     )
-    order = "signals capacity estimate size ceiling ramp starting minimum hold contest override freshness busy retire"
+    order = (
+        "signals capacity estimate size ceiling downstream ramp starting minimum hold contest override freshness busy "
+        "retire"
+    )
     assert " ".join(step.name for step in decision.steps) == order
     assert state.raises == ((NOW_S, 11),)
     assert state.desired == 12

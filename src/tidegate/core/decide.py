@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
+from tidegate.core.downstream import Guarded, guard
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
 from tidegate.core.foreign import learn_foreign, yielded
@@ -110,9 +111,11 @@ def _limited(
     seen, current, wanted = trail.seen, trail.seen.capacity.desired, trail.workers
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     needs = guardrails.remember_need(state.needs, seen.now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
-    state = replace(state, needs=needs, ticked_at_s=seen.now_s)
+    start_up_s = times.start_up_s(trail.pool, state).value
+    guarded = guard(trail.pool, state, seen, signals, min(wanted, limit.workers), limit, start_up_s)
+    state = replace(state, needs=needs, ticked_at_s=seen.now_s, guard=guarded.memory)
     gentle = is_gentle(seen)
-    _limit(trail, state, signals, limit, load, gentle=gentle)
+    _limit(trail, state, signals, limit, guarded, load, gentle=gentle)
     retired, values, state = retire_step(trail.workers, trail.note, state, signals, seen, gentle=gentle)
     trail.apply("retire", retired, values)
     decision = _decision(trail, signals, load, wanted)
@@ -130,31 +133,39 @@ def _crowded(trail: _Trail, state: PoolState, load: Load) -> tuple[str, ...]:
 
 
 def _limit(
-    trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None, *, gentle: bool
+    trail: _Trail,
+    state: PoolState,
+    signals: Signals,
+    limit: Ceiling,
+    guarded: Guarded,
+    load: Load | None,
+    *,
+    gentle: bool,
 ) -> None:
-    """Ceiling, ramp, minimum, hold, floor: in this order, each one seeing what the one before left.
+    """Ceiling, downstream, ramp, minimum, hold, floor: in this order, each one seeing what the one before left.
 
-    An override comes after those that it need not respect, and before what no operator can mean to break:
-    missing signals and running handlers. Its words stay whatever comes after it.
+    An override comes after those that it need not respect (the downstream guard too), and before what no operator can
+    mean to break: missing signals and running handlers. Its words stay whatever comes after it.
     """
     pool, seen = trail.pool, trail.seen
     current = serving(state.retired, seen.capacity)
     override, hold_s = state.override, times.hold_s(pool, state)
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit), limit.every)
+    trail.apply("downstream", guardrails.under_ceiling(trail.workers, guarded.limit), guarded.values)
     trail.apply("ramp", guardrails.ramp(trail.workers, seen.capacity.desired, pool))
     start_up_s = times.start_up_s(pool, state).value
     trail.apply("starting", started(trail.workers, seen.capacity.desired, state.stalled, start_up_s, seen.now_s))
-    trail.apply("minimum", guardrails.minimum(trail.workers, pool, limit, seen.capacity))
-    trail.apply(
-        "hold", guardrails.hold(trail.workers, current, state.needs, watched_s, limit, hold_s, patient=not pool.plain)
-    )
+    trail.apply("minimum", guardrails.minimum(trail.workers, pool, guarded.limit, seen.capacity))
+    cap, patient = guarded.limit, not pool.plain
+    trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, watched_s, cap, hold_s, patient=patient))
     trail.apply("contest", yielded(trail.workers, current, state.contest, seen.now_s))
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
     if not gentle:
-        trail.apply("busy", guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, pool))
+        busy = guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, pool, drain=guarded.steps_back)
+        trail.apply("busy", busy)
     if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
         trail.note = f"{describe(override)}; {trail.note}"
 

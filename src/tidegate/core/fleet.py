@@ -2,12 +2,21 @@
 
 import zlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from itertools import accumulate
 from typing import Literal
 
 from tidegate.core.model import KnownWorker, PoolState
-from tidegate.core.reports import UNCLASSED, WAIT_BOUNDS_S, ClassFigures, Fleet, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import (
+    UNCLASSED,
+    WAIT_BOUNDS_S,
+    ClassFigures,
+    DependencyFigures,
+    Fleet,
+    WorkerReport,
+    WorkerState,
+    WorkFigures,
+)
 
 __all__ = ["FleetSignals", "Waits", "digest", "is_alive", "known_workers", "sum_fleet"]
 
@@ -54,6 +63,8 @@ class FleetSignals:
     """The workers that take work: neither retired nor on their way out."""
     drained: int = 0
     """Workers beside those, that hold nothing and wait for the platform to stop them."""
+    calls: Mapping[str, DependencyFigures] = field(default_factory=dict)
+    """Of each dependency, by the reports that brought news."""
 
     @property
     def slots_per_worker(self) -> int:
@@ -92,6 +103,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         taking=sum(worker.state is WorkerState.RUNNING for worker in current),
         drained=sum(worker.state is WorkerState.RELEASED and is_alive(worker, now_s) for worker in fleet.workers),
         leases_lost=sum(_since(state, worker, "leases_lost") for worker in fleet.workers),
+        calls=_calls(news),
     )
 
 
@@ -163,6 +175,19 @@ def _with(old: ClassFigures, new: ClassFigures | WorkFigures, sign: int) -> Clas
         service_time_sum_s=old.service_time_sum_s + sign * new.service_time_sum_s,
         service_time_square_sum_s2=old.service_time_square_sum_s2 + sign * new.service_time_square_sum_s2,
     )
+
+
+def _calls(news: list[WorkFigures]) -> Mapping[str, DependencyFigures]:
+    names = dict.fromkeys(name for figures in news for name in figures.dependencies)
+    return {
+        name: DependencyFigures(
+            *(
+                sum(getattr(figures.dependencies[name], each.name) for figures in news if name in figures.dependencies)
+                for each in fields(DependencyFigures)
+            )
+        )
+        for name in names
+    }
 
 
 def _waits(news: list[WorkFigures], target_wait_s: float) -> Waits | None:

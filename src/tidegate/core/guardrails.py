@@ -166,13 +166,21 @@ def minimum(workers: int, pool: Pool, limit: Ceiling, capacity: Capacity) -> Lim
 
 
 def busy_floor(
-    workers: int, current: int, signals: Signals, service_time_s: float, variation: float, pool: Pool
+    workers: int,
+    current: int,
+    signals: Signals,
+    service_time_s: float,
+    variation: float,
+    pool: Pool,
+    *,
+    drain: bool = False,
 ) -> Limit:
     """Never fewer workers than the running handlers need; and none fewer where one of them could be cut off.
 
     A worker told to stop has the stop timeout, less a little, to finish what it holds, and which worker is stopped is
     the platform's choice. So where running handlers may take longer than that, nobody is stopped while any slot is
     busy. Without reports, messages in flight stand for busy slots: too many (some back off), which is the safe side.
+    `drain`: busy workers may go as well, where their handlers can end.
     """
     if workers >= current:
         return Limit(workers)
@@ -183,7 +191,7 @@ def busy_floor(
     elif fleet.busy and not _fits(service_time_s, variation, pool.stop_timeout_s - AFTER_GRACE_S):
         floor, note = current, f"{fleet.busy} slots are busy with handlers that may outlast the stop timeout"
     else:
-        floor = min(current, math.ceil(fleet.busy / fleet.slots_per_worker))
+        floor = 0 if drain else min(current, math.ceil(fleet.busy / fleet.slots_per_worker))
         note = f"{fleet.busy} slots in {fleet.busy_workers} workers are busy"
     return Limit(workers) if workers >= floor else Limit(floor, Reason.BUSY_FLOOR, note)
 

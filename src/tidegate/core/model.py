@@ -7,6 +7,7 @@ from typing import Literal
 
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.directive import Directive
+from tidegate.core.downstream_state import GuardMemory
 from tidegate.core.memory import ClassMemory, Contest, HealthMemory, MovedIn, Stalled
 from tidegate.core.schema import SCHEMA
 
@@ -70,6 +71,9 @@ class Pool:
     finish_in_s: float | None = None
     noisy_share: float = 0.25
     contested: Literal["yield", "insist"] = "yield"
+    downstream_guard: bool = True
+    hold_on_alarms: tuple[str, ...] = ()
+    step_back: bool = True
 
     @property
     def plain(self) -> bool:
@@ -168,6 +172,7 @@ class PoolState:
     """How much of the standing wait has been earned by measured waits, from none (0) to all of it (1)."""
     surge: float = 0.4
     """How far √rate rises over the blind window, ÷ √rate: the 95 % quantile, learned. At first a doubling."""
+    guard: GuardMemory = field(default_factory=GuardMemory)
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""
@@ -206,6 +211,7 @@ class Reason(StrEnum):
     CEILING = "ceiling"
     RAMP = "ramp"
     HOLD_TIME = "hold_time"
+    DOWNSTREAM = "downstream"
     BUSY_FLOOR = "busy_floor"
     MINIMUM = "minimum"
     MAXIMUM = "maximum"

@@ -6,7 +6,7 @@ from tidegate.core.absence import Absence
 from tidegate.core.reports import Fleet
 from tidegate.core.schema import SCHEMA
 
-__all__ = ["Capacity", "Observation", "QueueObservation", "QuietGroups", "Reading"]
+__all__ = ["Alarm", "Capacity", "Observation", "QueueObservation", "QuietGroups", "Reading"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +66,17 @@ class Capacity:
 
 
 @dataclass(frozen=True, slots=True)
+class Alarm:
+    """A CloudWatch alarm: "OK", "ALARM" or "INSUFFICIENT_DATA", or the reason why its state is not known."""
+
+    name: str
+    state: str | None
+    taken_at_s: float
+    absence: Absence | None = None
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class Observation:
     """Everything that a decision looks at besides the pool's settings and its state."""
 
@@ -73,4 +84,6 @@ class Observation:
     queues: tuple[QueueObservation, ...]
     capacity: Capacity
     fleet: Fleet
+    alarms: tuple[Alarm, ...] = ()
+    """Those of the pool's `hold_on_alarms`."""
     schema: int = SCHEMA

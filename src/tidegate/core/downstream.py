@@ -1,0 +1,164 @@
+"""Is more concurrency still buying completions? While it is not, no workers are added.
+
+Signs, by how much they are believed: an alarm that the settings name; a dependency whose calls fail more often than
+usual; one whose calls take much longer than usual; a step out after which handlers were slower and completed no more.
+The first needs nothing but CloudWatch, the others need workers that report.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tidegate.core.ceiling import Ceiling
+from tidegate.core.dependencies import accept_as_usual, learn_dependencies, signs_of
+from tidegate.core.downstream_hold import Situation, next_hold
+from tidegate.core.downstream_state import GuardMemory, Hold, Sign
+from tidegate.core.fleet import FleetSignals
+from tidegate.core.model import Pool, PoolState, Reason, Scalar
+from tidegate.core.observation import Alarm, Observation
+from tidegate.core.signals import Signals
+from tidegate.core.step_effect import Effect, compare, cost_completions, enough_slots, followed, mean_run_s, tells, text
+
+__all__ = ["Guarded", "guard"]
+
+ALARM_MAX_AGE_S = 300.0
+"""An alarm's state is read once a minute; one that could not be read again for so long is not known."""
+LOOK_S = 60.0
+STRAINED = 1.5
+LONGEST_JOB_WAITED_FOR_S = 300.0
+_STRENGTH = (Sign.ALARM, Sign.FAILING, Sign.NO_GAIN, Sign.SLOW)
+
+
+@dataclass(frozen=True, slots=True)
+class Guarded:
+    """The ceiling with the guard's cap in it, what to remember, and what the decision shows."""
+
+    limit: Ceiling
+    memory: GuardMemory
+    values: Mapping[str, Scalar]
+    steps_back: bool = False
+    """Fewer workers than run now would complete more: busy ones may go, as far as nothing is cut off."""
+
+
+def guard(
+    pool: Pool, state: PoolState, seen: Observation, signals: Signals, need: int, limit: Ceiling, start_up_s: float
+) -> Guarded:
+    """Hold, step back, recover or leave alone. `state` is that of the tick before, with its `ticked_at_s`.
+
+    Never gives a higher count than `limit`, and never a cap below the pool's or the platform's minimum.
+    """
+    if not pool.downstream_guard:
+        return Guarded(limit, GuardMemory(), {})
+    memory, mean_s = state.guard, _mean_s(state)
+    if signals.fleet is not None and state.ticked_at_s is not None:
+        memory = _looked(memory, signals.fleet, seen.now_s, seen.now_s - state.ticked_at_s, mean_s)
+    effect = Effect.UNKNOWN if memory.level is None else compare(memory.before, memory.level)
+    memory = _unlearned(memory, effect)
+    sign = _sign(pool, seen, memory, effect)
+    at = _situation(
+        pool, seen, signals, memory, sign, need, limit, state.quick_s or math.inf, LOOK_S + start_up_s + mean_s
+    )
+    hold = next_hold(memory.hold, sign, effect, at)
+    values = _values(memory, hold, seen, effect)
+    known = effect is not Effect.UNKNOWN  # the next step is compared with what is there now
+    memory = replace(memory, hold=hold, before=None if known else memory.before)
+    steps_back = hold is not None and hold.cap < at.running  # with `step_back` off: a step that was only tried
+    return Guarded(_capped(limit, hold), memory, values, steps_back)
+
+
+def _mean_s(state: PoolState) -> float:
+    known = state.service_time
+    return min(known.sum_s / known.runs, LONGEST_JOB_WAITED_FOR_S) if known is not None and known.runs else 0.0
+
+
+def _looked(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float) -> GuardMemory:
+    """What the workers report, added to what is known."""
+    elapsed_s = max(0.0, elapsed_s)
+    dependencies = learn_dependencies(memory.dependencies, fleet.calls, elapsed_s)
+    return followed(replace(memory, dependencies=dependencies), fleet, now_s, elapsed_s, mean_s)
+
+
+def _unlearned(memory: GuardMemory, effect: Effect) -> GuardMemory:
+    """Slow calls that more workers helped against are usual from then on; a step back that cost completions is undone.
+
+    Both are a change of the work that was taken for a sick dependency.
+    """
+    if effect is Effect.GAIN and memory.hold is not None and memory.hold.trying:
+        memory = replace(memory, dependencies=accept_as_usual(memory.dependencies))
+    if memory.above is None or memory.level is None:
+        return memory
+    wrong = cost_completions(memory.level, memory.above)
+    if wrong is None:
+        return memory
+    mistaken = wrong and memory.hold is not None and memory.hold.sign is Sign.NO_GAIN
+    return replace(memory, above=None, hold=None if mistaken else memory.hold)
+
+
+def _sign(pool: Pool, seen: Observation, memory: GuardMemory, effect: Effect) -> tuple[Sign, str] | None:
+    """The strongest sign, with its reason."""
+    signs = [(Sign.ALARM, f"alarm {alarm.name} is in ALARM") for alarm in _known(seen) if alarm.state == "ALARM"]
+    signs += signs_of(memory.dependencies)
+    if effect is Effect.NO_GAIN and memory.before is not None and memory.level is not None:
+        signs.append((Sign.NO_GAIN, text(memory.before, memory.level)))
+    return min(signs, key=lambda sign: _STRENGTH.index(sign[0]), default=None)
+
+
+def _situation(
+    pool: Pool,
+    seen: Observation,
+    signals: Signals,
+    memory: GuardMemory,
+    sign: tuple[Sign, str] | None,
+    need: int,
+    limit: Ceiling,
+    quick_s: float,
+    interval_s: float,
+) -> Situation:
+    running = seen.capacity.desired
+    if signals.fleet is not None:
+        running = min(running, signals.fleet.taking)
+    slots = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
+    better = _better(memory, sign[0], slots, quick_s) if sign is not None and pool.step_back else None
+    return Situation(
+        now_s=seen.now_s,
+        running=running,
+        better=running if better is None else min(running, better),
+        need=need,
+        least=max(pool.min_workers, seen.capacity.min_workers or 0, 1),
+        most=limit.workers,
+        interval_s=interval_s,
+        measured=memory.level is None or tells(memory.level),
+        strained=memory.level is not None and mean_run_s(memory.level) > STRAINED * quick_s,
+    )
+
+
+def _better(memory: GuardMemory, sign: Sign, slots_per_worker: int, quick_s: float) -> int | None:
+    """The last count that was better: the one before the step, or what completes as much if that is more."""
+    if memory.before is None or memory.level is None:
+        return None
+    if sign is not Sign.NO_GAIN:
+        return memory.before.workers
+    enough = math.ceil(enough_slots(memory.before, memory.level, quick_s) / slots_per_worker)
+    return max(enough, memory.before.workers)
+
+
+def _capped(limit: Ceiling, hold: Hold | None) -> Ceiling:
+    if hold is None or hold.cap >= limit.workers:
+        return limit
+    trying = f", trying {hold.cap} after {hold.base}" if hold.trying else ""
+    return Ceiling(hold.cap, f"the downstream guard: {hold.why}{trying}", Reason.DOWNSTREAM, "downstream")
+
+
+def _known(seen: Observation) -> list[Alarm]:
+    return [alarm for alarm in seen.alarms if seen.now_s - alarm.taken_at_s <= ALARM_MAX_AGE_S]
+
+
+def _values(memory: GuardMemory, hold: Hold | None, seen: Observation, effect: Effect) -> Mapping[str, Scalar]:
+    values: dict[str, Scalar] = {"step_bought": None if memory.before is None else str(effect)}
+    if hold is not None:
+        values |= {"cap": hold.cap, "sign": str(hold.sign), "sick": hold.sick, "next_step_s": hold.next_s - seen.now_s}
+    alarms = {alarm.name: alarm for alarm in seen.alarms}
+    known = {alarm.name for alarm in _known(seen) if alarm.state is not None}
+    if unknown := [f"{name} ({alarms[name].absence or 'stale'})" for name in alarms if name not in known]:
+        values["alarms_unknown"] = ", ".join(unknown)
+    return values

@@ -1,0 +1,91 @@
+"""What the downstream guard remembers of a pool between ticks. Bounded, and JSON like the rest of the state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+__all__ = ["DependencyMemory", "GuardMemory", "Hold", "Level", "Sign"]
+
+
+class Sign(StrEnum):
+    """What says that more workers would not help: the first two while they last, the others until a step disproves."""
+
+    ALARM = "alarm"
+    FAILING = "failing"
+    SLOW = "slow"
+    NO_GAIN = "no_gain"
+
+
+@dataclass(frozen=True, slots=True)
+class DependencyMemory:
+    """Recent calls of one dependency, faded over a minute, and what is usual for it."""
+
+    calls: float = 0.0
+    bad: float = 0.0
+    time_sum_s: float = 0.0
+    usual_s: float | None = None
+    usual_bad: float = 0.0
+    failing: bool = False
+    slow: bool = False
+
+    @property
+    def mean_s(self) -> float:
+        """Of the recent calls."""
+        return self.time_sum_s / self.calls if self.calls else 0.0
+
+    @property
+    def bad_share(self) -> float:
+        """Of the recent calls: errors, timeouts and 429s."""
+        return self.bad / self.calls if self.calls else 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """What was done while so many workers ran, in faded sums; `busy_s` of `open_s` slot-seconds were used."""
+
+    workers: int
+    since_s: float
+    span_s: float = 0.0
+    busy_s: float = 0.0
+    open_s: float = 0.0
+    completions: float = 0.0
+    runs: float = 0.0
+    sum_s: float = 0.0
+    square_sum_s2: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Hold:
+    """A cap on the workers. Above `base` it is a step that is being tried; `sick`: nothing is tried before `next_s`."""
+
+    cap: int
+    base: int
+    sign: Sign
+    why: str
+    sick: bool
+    since_s: float
+    next_s: float
+    wait_s: float
+    share: float
+    """Of the cap, what the next step adds."""
+    touched_s: float
+    """When it last mattered."""
+
+    @property
+    def trying(self) -> bool:
+        """Whether a step above the last good count is being tried."""
+        return self.cap > self.base
+
+
+@dataclass(frozen=True, slots=True)
+class GuardMemory:
+    """`before` is the level before the last step out, while it is not known yet what that step bought.
+
+    `above` is the level that was stepped back from, while it is not known yet whether that was right.
+    """
+
+    dependencies: Mapping[str, DependencyMemory] = field(default_factory=dict)
+    before: Level | None = None
+    level: Level | None = None
+    above: Level | None = None
+    hold: Hold | None = None

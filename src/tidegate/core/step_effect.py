@@ -1,0 +1,171 @@
+"""Did the last step out buy anything? Handlers that got slower and completed no more say no: it only queues there.
+
+By Little's law slots in use = completions × service time. Where a dependency is at its limit, more slots in use make
+each run longer by as much, and completions stay; where it thrashes they even fall. Both figures are needed: slower runs
+alone may be longer jobs, and completions alone follow the arrivals.
+"""
+
+import math
+from dataclasses import replace
+from enum import StrEnum
+
+from tidegate.core.downstream_state import GuardMemory, Level
+from tidegate.core.fleet import FleetSignals
+
+__all__ = [
+    "Effect",
+    "compare",
+    "cost_completions",
+    "enough_slots",
+    "followed",
+    "mean_run_s",
+    "tells",
+    "text",
+]
+
+FADE_S = 60.0
+FADE_SERVICE_TIMES = 3.0
+RUNS_LEAST = 20.0
+SPAN_LEAST_S = 30.0
+BUSIER_LEAST = 0.1
+"""With less than a tenth more slots in use there is nothing to see."""
+BACK_SETTLES_S = 120.0
+BACK_SETTLES_RUNS = 5.0
+SIGMAS = 3.0
+SLOWER_LEAST = 0.1
+NOTHING = 0.25
+SOMETHING = 0.5
+"""Of the share by which more slots are in use: completions that rose by less than a quarter of it were not worth it,
+by more than half of it they were."""
+
+
+PROBE_GAIN = 1.25
+SATURATED = 0.9
+
+
+class Effect(StrEnum):
+    """What a step out bought."""
+
+    UNKNOWN = "unknown"
+    GAIN = "gain"
+    NO_GAIN = "no_gain"
+
+
+def followed(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float) -> GuardMemory:
+    """With this tick's figures in the present level.
+
+    A rise of the workers that take work is a step; the ones that follow before its effect is known belong to it. Runs
+    that end right after a change began before it, so they are left out for a service time and a heartbeat.
+    """
+    before, level, above = memory.before, memory.level, memory.above
+    taking = fleet.taking
+    fresh = Level(taking, now_s)
+    if level is None:
+        return replace(memory, level=fresh)
+    if taking < level.workers:
+        back = memory.hold is not None and level.workers > memory.hold.cap and tells(level)
+        return replace(memory, before=None, level=fresh, above=level if back else above)
+    if taking > level.workers:
+        above = None
+        before, level = (level, fresh) if before is None and tells(level) else (before, level)
+        level = replace(level, workers=taking)
+    if now_s - level.since_s >= _settles_in_s(before, above, fleet.heartbeat_s, mean_s):
+        level = _added(level, fleet, elapsed_s, mean_s)
+    return replace(memory, before=before, level=level, above=above)
+
+
+def _settles_in_s(before: Level | None, above: Level | None, heartbeat_s: float, mean_s: float) -> float:
+    """After a step back the last ones are long: they began when most was asked of the dependency."""
+    if above is not None:
+        return max(BACK_SETTLES_S, BACK_SETTLES_RUNS * max(mean_s, mean_run_s(above)))
+    return heartbeat_s + mean_s if before is not None else 0.0
+
+
+def compare(before: Level | None, level: Level) -> Effect:
+    """What the step between the two bought; UNKNOWN until enough runs have ended on both sides."""
+    if before is None or not (tells(before) and tells(level)) or _busy(level) < (1 + BUSIER_LEAST) * _busy(before):
+        return Effect.UNKNOWN
+    asked = _busy(level) / _busy(before) - 1.0
+    gained = _rate_per_s(level) / _rate_per_s(before) - 1.0 if before.completions else 0.0
+    slower = _runs_longer(before, level)
+    if slower and gained < NOTHING * asked:
+        return Effect.NO_GAIN
+    sure = SIGMAS * _error_s(before, level) < SOMETHING * asked * mean_run_s(before)
+    return Effect.GAIN if gained >= SOMETHING * asked or (sure and not slower) else Effect.UNKNOWN
+
+
+def _runs_longer(before: Level, level: Level) -> bool:
+    """Whether handlers take longer than before, by a tenth at least and by more than chance."""
+    was_s, is_s = mean_run_s(before), mean_run_s(level)
+    return is_s - was_s > max(SIGMAS * _error_s(before, level), SLOWER_LEAST * was_s)
+
+
+def cost_completions(level: Level, above: Level) -> bool | None:
+    """Whether the step back from `above` was wrong: all slots are busy, runs are as long, and less is done. None: open.
+
+    Where slots are idle the arrivals decide what is completed, and the step back costs nothing.
+    """
+    if not tells(level):
+        return None
+    if level.busy_s < SATURATED * level.open_s:
+        return False
+    effect = compare(level, above)
+    return None if effect is Effect.UNKNOWN else effect is Effect.GAIN and not _runs_longer(level, above)
+
+
+def enough_slots(before: Level, level: Level, quick_s: float) -> float:
+    """Slots that complete as much as was completed, without queueing for it: throughput × unstrained service time.
+
+    A dependency's bandwidth-delay product, with a quarter more so that the throughput can be found to be higher
+    (N. Cardwell et al., BBR, ACM Queue 14, 2016).
+    """
+    return PROBE_GAIN * max(_rate_per_s(before), _rate_per_s(level)) * min(quick_s, mean_run_s(before))
+
+
+def text(before: Level, level: Level) -> str:
+    """With the figures that it was told by."""
+    return (
+        f"from {before.workers} to {level.workers} workers handlers went from {mean_run_s(before):.2g} to "
+        f"{mean_run_s(level):.2g} s and completed {_rate_per_s(before):.3g}/s, then {_rate_per_s(level):.3g}/s"
+    )
+
+
+def _added(level: Level, fleet: FleetSignals, elapsed_s: float, mean_s: float) -> Level:
+    fade = math.exp(-elapsed_s / max(FADE_S, FADE_SERVICE_TIMES * mean_s))
+    return replace(
+        level,
+        span_s=level.span_s * fade + elapsed_s,
+        busy_s=level.busy_s * fade + fleet.busy * elapsed_s,
+        open_s=level.open_s * fade + fleet.slots * elapsed_s,
+        completions=level.completions * fade + fleet.departures,
+        runs=level.runs * fade + fleet.runs,
+        sum_s=level.sum_s * fade + fleet.service_time_sum_s,
+        square_sum_s2=level.square_sum_s2 * fade + fleet.service_time_square_sum_s2,
+    )
+
+
+def tells(level: Level) -> bool:
+    """Whether enough has ended at this level to compare it with another."""
+    return level.runs >= RUNS_LEAST and level.span_s >= SPAN_LEAST_S and level.busy_s > 0 and level.sum_s > 0
+
+
+def _busy(level: Level) -> float:
+    return level.busy_s / level.span_s
+
+
+def _rate_per_s(level: Level) -> float:
+    """Completions a second at this level."""
+    return level.completions / level.span_s if level.span_s else 0.0
+
+
+def mean_run_s(level: Level) -> float:
+    """Seconds that handlers ran at this level; 0 when none has ended."""
+    return level.sum_s / level.runs if level.runs else 0.0
+
+
+def _error_s(before: Level, level: Level) -> float:
+    return math.sqrt(_variance(before) / before.runs + _variance(level) / level.runs)
+
+
+def _variance(level: Level) -> float:
+    return max(0.0, level.square_sum_s2 / level.runs - (mean_run_s(level)) ** 2)
