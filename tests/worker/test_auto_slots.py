@@ -1,10 +1,17 @@
 """`auto(…)` and the gauge: what the law of slots is told."""
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
+from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.core.auto_slots import AutoSlots, Look
 from tidegate.errors import ConfigError
+from tidegate.testing import FakeWorkQueue
 from tidegate.worker.auto_slots import Gauge, auto
+from tidegate.worker.message import Message
+from tidegate.worker.settings import worker_settings
 
 
 def test_auto_reads_durations_as_every_setting_does() -> None:
@@ -51,3 +58,97 @@ def test_two_looks_at_the_same_time_see_what_is_busy_now() -> None:
     gauge = Gauge(lambda: 5.0)
     gauge.busy(3)
     assert gauge.look(0.0).busy == 3.0
+
+
+PLAN_AUTO = replace(PLAN, slots=2, auto=auto(min=2, max=16, target_wait="2s"))
+
+
+async def sent(queue: FakeWorkQueue, rate_per_s: float, seconds: float) -> None:
+    for _ in range(round(rate_per_s * seconds)):
+        queue.send()
+        await asyncio.sleep(1 / rate_per_s)
+
+
+@pytest.mark.looptime
+async def test_a_workers_slots_grow_with_the_wait_show_in_its_report_and_go_back_when_it_is_idle() -> None:
+    """Jobs of a second, one a second, then eight a second, then one again."""
+    async with working(Work(takes_s=1.0), FakeWorkQueue(visibility_s=600), PLAN_AUTO) as bench:
+        await sent(bench.queue, 1, 60)
+        assert bench.sink.reports[-1].slots == 2
+        await sent(bench.queue, 8, 120)
+        assert 8 <= bench.sink.reports[-1].slots <= 16
+        await sent(bench.queue, 8, 60)
+        assert not bench.queue.visible()
+        await sent(bench.queue, 1, 300)
+        assert bench.sink.reports[-1].slots <= 3
+
+
+@pytest.mark.looptime
+async def test_a_standing_backlog_takes_all_the_slots_and_never_more() -> None:
+    work = Work(takes_s=10.0)
+    async with working(work, FakeWorkQueue(visibility_s=600), PLAN_AUTO) as bench:
+        for _ in range(200):
+            bench.queue.send()
+        await until(lambda: len(work.finished) == 200)
+        assert work.most_at_once == 16
+
+
+@pytest.mark.looptime
+async def test_messages_that_waited_for_other_reasons_add_no_slots() -> None:
+    """Delayed by an hour, they are started as soon as they come due: a slot was free."""
+    async with working(Work(takes_s=0.1), FakeWorkQueue(visibility_s=600), PLAN_AUTO) as bench:
+        for number in range(60):
+            bench.queue.send(delay_s=3600 + 5 * number)
+        await asyncio.sleep(3600 + 400)
+        assert len(bench.queue.deleted) == 60
+        assert bench.sink.reports[-1].slots == 2
+
+
+@pytest.mark.looptime
+async def test_failures_take_slots_back() -> None:
+    failing = False
+
+    async def work(message: Message) -> None:
+        await asyncio.sleep(1)
+        if failing:
+            raise ValueError
+
+    async with working(work, FakeWorkQueue(visibility_s=600), PLAN_AUTO) as bench:
+        await sent(bench.queue, 8, 120)
+        assert bench.sink.reports[-1].slots >= 8
+        failing = True
+        await sent(bench.queue, 8, 60)
+        assert bench.sink.reports[-1].slots == 2
+
+
+@pytest.mark.parametrize(
+    ("written", "read"),
+    [
+        (8, 8),
+        ("8", 8),
+        ("auto(min=2, max=32, target_wait=50ms)", AutoSlots(2, 32, 0.05)),
+        ('auto(max=4,target_wait="1s")', AutoSlots(1, 4, 1.0)),
+        (AutoSlots(1, 2, 3.0), AutoSlots(1, 2, 3.0)),
+    ],
+)
+def test_slots_are_a_number_or_a_rule(written: object, read: object, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert worker_settings({"queue": "orders", "slots": written}).slots == read
+    if isinstance(written, str):
+        monkeypatch.setenv("TIDEGATE_WORKER_SLOTS", written)
+        assert worker_settings({"queue": "orders", "slots": 3}).slots == read
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        ("auto", "slots = 'auto': no number of slots; write a whole number from 1 to 1000, or auto("),
+        ("auto(max=0, target_wait=1s)", "max: less than min = 1; raise it, or lower min"),
+        ("auto(max=1001, target_wait=1s)", "more than 1000; write a whole number"),
+        (True, "slots = True: no number of slots"),
+        (2.5, "slots = 2.5: no number of slots"),
+    ],
+)
+def test_what_is_neither_is_refused_with_the_fix(written: object, says: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        worker_settings({"queue": "orders", "slots": written})
+    assert says in str(caught.value)

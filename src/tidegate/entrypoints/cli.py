@@ -155,7 +155,9 @@ def work(
     queue: Annotated[str | None, typer.Option(help="The queue's URL, ARN or name.")] = None,
     pool: Annotated[str | None, typer.Option(help="The pool to report to; left out: the queue's name.")] = None,
     id_: Annotated[str | None, typer.Option("--id", help="The worker's name in reports; left out: made up.")] = None,
-    slots: Annotated[int | None, typer.Option(help="Messages handled at a time; left out: 1.")] = None,
+    slots: Annotated[
+        str | None, typer.Option(help="Messages at a time, or auto(min=2, max=32, target_wait=50ms); left out: 1.")
+    ] = None,
     poll_wait: Annotated[
         str | None, typer.Option(help="Long poll, whole seconds from 1 to 20; left out: 20s, or half the grace.")
     ] = None,

@@ -192,8 +192,8 @@ class Worker:
 
     def _threads(self, bound: Bound) -> HandlerRunner:
         if self.settings.executor == "thread":
-            return ThreadRunner(bound.call, self.settings.slots)
-        return ProcessRunner(self._recipe, self.settings.slots, is_batch=bound.is_batch)
+            return ThreadRunner(bound.call, self.settings.most_slots)
+        return ProcessRunner(self._recipe, self.settings.most_slots, is_batch=bound.is_batch)
 
     async def _serve_for(self, program: asyncio.AbstractEventLoop, runner: HandlerRunner) -> None:
         watching = asyncio.create_task(self._leave_with(program), name="tidegate-watch")

@@ -9,6 +9,7 @@ from tidegate.aws.heartbeats import DynamoHeartbeats
 from tidegate.aws.message_notes import DynamoMessageNotes
 from tidegate.aws.queues import queue_name
 from tidegate.aws.work_queue import SqsWorkQueue
+from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
 from tidegate.ports import HeartbeatSink, MessageNotes, WorkQueue
@@ -29,7 +30,8 @@ def plan_of(settings: WorkerSettings, sorting: Sorting) -> Plan:
     return Plan(
         worker_id=settings.id or f"{socket.gethostname()}-{os.getpid()}-{uuid.uuid4().hex[:6]}",
         pool=settings.pool or next(iter(names.values())),
-        slots=settings.slots,
+        slots=settings.slots.least if isinstance(settings.slots, AutoSlots) else settings.slots,
+        auto=settings.slots if isinstance(settings.slots, AutoSlots) else None,
         poll_wait_s=settings.poll_wait_s,
         visibility_timeout_s=settings.visibility_timeout_s,
         grace_s=settings.grace_s,

@@ -1,12 +1,23 @@
 """What the law of slots looks at, measured: `auto(…)` makes the rule, `Gauge` the looks."""
 
+import asyncio
+import logging
+import re
 from collections.abc import Callable
+from typing import Final
 
-from tidegate.core.auto_slots import AutoSlots, Look
+from tidegate.core.auto_slots import AutoSlots, Look, first_slots, look_every_s, next_slots
 from tidegate.core.durations import parse_duration
 from tidegate.errors import ConfigError, Fault
+from tidegate.worker.slots import Slots
 
-__all__ = ["Gauge", "auto"]
+logger = logging.getLogger(__name__)
+
+_WRITTEN: Final = re.compile(
+    r"auto\(\s*(?:min\s*=\s*(\d+)\s*,\s*)?max\s*=\s*(\d+)\s*,\s*target_wait\s*=\s*([\w.]+)\s*\)"
+)
+
+__all__ = ["Gauge", "SlotTuner", "auto", "read_slots"]
 
 
 def auto(*, min: int = 1, max: int, target_wait: float | str) -> AutoSlots:  # noqa: A002  the words people would guess
@@ -30,6 +41,31 @@ def auto(*, min: int = 1, max: int, target_wait: float | str) -> AutoSlots:  # n
     if faults:
         raise ConfigError(faults)
     return AutoSlots(min, max, target_wait_s)
+
+
+def read_slots(value: object, most: int) -> int | AutoSlots:
+    """A number of slots from 1 to `most`, or `auto(…)`, which may be written as a text. Raises ValueError.
+
+    >>> read_slots("8", most=1000), read_slots("auto(min=2, max=32, target_wait=50ms)", most=1000)
+    (8, AutoSlots(least=2, most=32, target_wait_s=0.05))
+    """
+    fix = f"write a whole number from 1 to {most}, or auto(min=2, max=32, target_wait=50ms)"
+    rule = value
+    if isinstance(value, str) and (written := _WRITTEN.fullmatch(value.strip().replace('"', ""))):
+        least, highest, target_wait = written.groups()
+        try:
+            rule = auto(min=int(least or 1), max=int(highest), target_wait=target_wait)
+        except ConfigError as error:
+            fault = error.faults[0]
+            raise ValueError(f"{fault.setting}: {fault.problem}; {fault.fix}") from error
+    if isinstance(rule, AutoSlots):
+        if rule.most > most:
+            raise ValueError(f"more than {most}; {fix}")
+        return rule
+    text = str(value).strip()
+    if isinstance(value, bool) or not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
+        raise ValueError(f"no number of slots; {fix}")
+    return int(text)
 
 
 def _some_time(value: float | str) -> float:
@@ -73,3 +109,58 @@ class Gauge:
         self._busy_s, self._service_time_sum_s = 0.0, 0.0
         self._ended = self._failed = 0
         return look
+
+
+class SlotTuner:
+    """A worker's slots by the law of slots: looks at what handlers do, and resizes. `run` is its task.
+
+    What waits in the queue is not seen, but what comes from it tells how long it has waited. That is the head's wait
+    as long as polls come back full. A poll that brings less has emptied the queue; and while no slot is free, nothing
+    is asked and the last answer holds.
+    """
+
+    def __init__(self, rule: AutoSlots, slots: Slots, fill: Callable[[], None], clock: Callable[[], float]) -> None:
+        """`fill` is called when there are more slots, for what waits in hand."""
+        self._rule = rule
+        self._slots = slots
+        self._fill = fill
+        self._gauge = Gauge(clock)
+        self._state = first_slots(rule, clock())
+        self._waits_s: list[float] = []
+        self._head_wait_s = 0.0
+        self._short_polls = 0
+        slots.watch = self._gauge.busy
+
+    async def run(self) -> None:
+        """Looks for ever."""
+        while True:
+            await asyncio.sleep(look_every_s(self._rule))
+            self._look()
+
+    def started(self, wait_s: float | None) -> None:
+        """A handler starts on a message; one that came back has waited for other reasons."""
+        if wait_s is not None:
+            self._waits_s.append(wait_s)
+
+    def ended(self, service_time_s: float, *, completed: bool) -> None:
+        """A handler has ended."""
+        self._gauge.ended(service_time_s, failed=not completed)
+
+    def _look(self) -> None:
+        before = self._state.slots
+        self._head_wait_s = self._head_wait()
+        self._state = next_slots(self._rule, self._state, self._gauge.look(self._head_wait_s))
+        if self._state.slots != before:
+            logger.debug("slots from %d to %d", before, self._state.slots)
+            self._slots.resize(self._state.slots, self._slots.room)
+            self._fill()
+
+    def _head_wait(self) -> float:
+        waits_s, self._waits_s = self._waits_s, []
+        emptied = self._slots.short_polls > self._short_polls
+        self._short_polls = self._slots.short_polls
+        if emptied:
+            return 0.0
+        if waits_s:
+            return max(0.0, sum(waits_s) / len(waits_s))
+        return self._head_wait_s if self._slots.busy >= self._slots.total else 0.0

@@ -52,7 +52,7 @@ class Consumer:
         self._poll_wait_s = poll_wait_s
         self._batch = batch
         self._clock = clock
-        self._pollers = {_turn(poller.lane, slots.total): poller for poller in pollers}
+        self._pollers = {_turn(poller.lane, slots.most): poller for poller in pollers}
         self._rota = Rota(list(self._pollers))
         self._polls: set[asyncio.Task[None]] = set()
         self._error: BaseException | None = None
@@ -120,6 +120,7 @@ class Consumer:
             self._failed(turn, error)
         else:
             self._rota.answered(turn, asked, len(received), self._clock())
+            self._slots.short_polls += len(received) < asked
             if not received and self._clock() - sent_at_s < wait_s / 2:
                 # SQS waits before it says "none". Whatever doesn't must not be asked hundreds of times a second.
                 turn.rests_until_s = self._clock() + _EARLY_EMPTY_PAUSE_S

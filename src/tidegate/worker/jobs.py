@@ -57,7 +57,7 @@ class Jobs:
         self._clock = clock
         self._sorting = sorting
         self._prefetch = prefetch
-        self._room = WaitingRoom(sorting.limit(slots.total))
+        self._room = WaitingRoom(sorting.limit(lambda: slots.total))
         self._hands: dict[int, Load] = {}
         self._running: set[Load] = set()
         self._examining: set[Load] = set()
@@ -137,6 +137,11 @@ class Jobs:
             load.run.interrupt()
             if hand.lane.book.gated:
                 asyncio.get_running_loop().call_later(_ENDS_WITHIN_S, self._give_up, load)
+
+    def fill(self) -> None:
+        """There may be more slots than there were."""
+        if not self._slots.closed:
+            self._start_waiting()
 
     async def idle(self) -> None:
         """Waits until no handler runs."""

@@ -7,9 +7,11 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
+from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport, WorkerState
 from tidegate.ports import HeartbeatSink, MessageNotes, ScaleInProtection, WorkQueue
+from tidegate.worker.auto_slots import SlotTuner
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.dependencies import DependencyLog
@@ -56,6 +58,8 @@ class Plan:
     sorting: Sorting = UNSORTED
     prefetch: int | None = None
     """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""
+    auto: AutoSlots | None = None
+    """The slots follow the work from `slots` on; None: they stay as many."""
     max_receives: int | None = None
     """A message that was handed out more often, by its own fault, goes to the dead-letter queue before it runs."""
     host: str = ""
@@ -91,7 +95,7 @@ class WorkerService:
         self._clock = clock
         self._wall = wall
         self._random = random
-        self._slots = Slots(plan.slots)
+        self._slots = Slots(plan.slots, None if plan.auto is None else plan.auto.most)
         self._notebook = Notebook(notes, plan.pool, plan.worker_id, wall)
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
         self._shield = Shield(protection, clock, random)
@@ -156,6 +160,7 @@ class WorkerService:
             *itertools.chain.from_iterable(lane.tasks() for lane in lanes),
             asyncio.create_task(jobs.run(), name="tidegate-jobs"),
             asyncio.create_task(self._reporter.run(), name="tidegate-reporter"),
+            *self._tuning(jobs),
             asyncio.create_task(self._shield.run(), name="tidegate-shield"),
         ]
         polling = asyncio.create_task(self._consumer(lanes, jobs).run(), name="tidegate-consumer")
@@ -179,6 +184,13 @@ class WorkerService:
             if not task.cancelled() and (error := task.exception()):
                 raise error
 
+    def _tuning(self, jobs: Jobs) -> list[asyncio.Task[None]]:
+        if self._plan.auto is None:
+            return []
+        tuner = SlotTuner(self._plan.auto, self._slots, jobs.fill, self._clock)
+        self._telemetry.watches.append(tuner)
+        return [asyncio.create_task(tuner.run(), name="tidegate-slot-tuner")]
+
     async def _leases_s(self) -> list[int] | None:
         """How long leases last in each queue; None when told to stop before that is known."""
         stopping, asked_for_s = self._lifecycle.stopping, self._plan.visibility_timeout_s
@@ -190,7 +202,8 @@ class WorkerService:
 
     def _how(self, leases_s: Sequence[int]) -> str:
         plan, leases = self._plan, ", ".join(f"{lease_s} s" for lease_s in dict.fromkeys(leases_s))
-        return f"slots {plan.slots}, lease {leases}, poll {plan.poll_wait_s} s, grace {plan.grace_s:g} s"
+        slots = plan.slots if plan.auto is None else f"{plan.auto.least} to {plan.auto.most}"
+        return f"slots {slots}, lease {leases}, poll {plan.poll_wait_s} s, grace {plan.grace_s:g} s"
 
     def _jobs(self) -> Jobs:
         retry = RetryDelay(self._plan.retry_base_s, self._plan.retry_cap_s, self._random)
@@ -252,7 +265,7 @@ class WorkerService:
     def _report(self) -> WorkerReport:
         slots, lifecycle = self._slots, self._lifecycle
         report = self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting)
-        return replace(report, protected=self._shield.protected, host=self._plan.host)
+        return replace(report, slots=slots.total, protected=self._shield.protected, host=self._plan.host)
 
     async def _until_told_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
         stopping = asyncio.create_task(self._lifecycle.stopping.wait())

@@ -3,14 +3,17 @@
 import math
 import os
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, TypedDict
 
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
+from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.durations import parse_duration
 from tidegate.errors import ConfigError, Fault
+from tidegate.worker.auto_slots import read_slots
 from tidegate.worker.leases import LONGEST_LEASE_S
 from tidegate.worker.settings_checks import PREFIX, faults_together, nearest, unknown_variables
 from tidegate.worker.shares import parse_shares, written
@@ -74,7 +77,7 @@ class WorkerOptions(TypedDict, total=False):
     dead_letter_queue: str | None
     pool: str | None
     id: str | None
-    slots: int | None
+    slots: int | str | AutoSlots | None
     class_slots: Mapping[str, int] | str | None
     batch_size: int | None
     prefetch: int | None
@@ -111,8 +114,8 @@ class WorkerSettings(BaseSettings):
     """The pool that this worker's heartbeat belongs to. Default: the queue's name."""
     id: str = ""
     """The worker's name in reports. Default: host, process and a random part."""
-    slots: int = Field(default=1, ge=1, le=_MOST_SLOTS)
-    """How many handlers run at once."""
+    slots: Annotated[int | AutoSlots, BeforeValidator(partial(read_slots, most=_MOST_SLOTS))] = 1
+    """How many handlers run at once; or `auto(min=2, max=32, target_wait="50ms")`: as many as the waits call for."""
     class_slots: Annotated[str, BeforeValidator(written), AfterValidator(_class_slots)] = ""
     """The most slots of a job class, such as "bulk=2, mail=1". Default, for each class: all slots but one."""
     batch_size: int = Field(default=10, ge=1, le=_MOST_AT_ONCE)
@@ -167,6 +170,11 @@ class WorkerSettings(BaseSettings):
     def class_limits(self) -> dict[str, int]:
         """The most slots of each class that is named."""
         return {name: int(number) for name, number in parse_shares(self.class_slots).items()}
+
+    @property
+    def most_slots(self) -> int:
+        """What the slots may grow to."""
+        return self.slots.most if isinstance(self.slots, AutoSlots) else self.slots
 
     @property
     def grace_s(self) -> float:
@@ -252,6 +260,5 @@ _FIXES: Final = {
     "max_extensions": "write a whole number, 0 or more, or leave it out",
     "executor": "write thread or process",
     "log_level": "write debug, info, warning or error",
-    "slots": f"write a whole number from 1 to {_MOST_SLOTS}",
     "queue": "write the queue's URL, its ARN (arn:aws:sqs:REGION:ACCOUNT:NAME) or its name",
 }

@@ -50,7 +50,7 @@ def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
 
 
 def _faults_of_slots(settings: "WorkerSettings") -> list[Fault]:
-    most = settings.slots
+    most = settings.most_slots
     return [
         Fault("class_slots", settings.class_slots, f"{name} may have {number:g} of {most} slots", f"write 1 to {most}")
         for name, number in settings.class_limits.items()

@@ -4,8 +4,13 @@ Pausing is how a worker takes no more work for a while: no slot is reserved, hen
 """
 
 import asyncio
+from collections.abc import Callable
 
 __all__ = ["Slots"]
+
+
+def _nobody(busy: int) -> None:
+    """Nobody watches."""
 
 
 class Slots:
@@ -15,8 +20,10 @@ class Slots:
     number may be changed while handlers run: what is busy stays so.
     """
 
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, most: int | None = None) -> None:
         self.total = total
+        self.most = total if most is None else most
+        """What `total` may ever be."""
         self.room = 0
         self.busy = 0
         self.waiting = 0
@@ -26,6 +33,10 @@ class Slots:
         """Set whenever there may be something to reserve, and by `close`."""
         self.reserved = 0
         """What polls may still bring."""
+        self.short_polls = 0
+        """Polls that brought less than they asked for: nothing was left in the queue."""
+        self.watch: Callable[[int], None] = _nobody
+        """Called with `busy` whenever that changes."""
         self._paused = False
         self._held = False
 
@@ -55,10 +66,12 @@ class Slots:
     def start(self) -> None:
         """A handler takes a slot."""
         self.busy += 1
+        self.watch(self.busy)
 
     def finish(self) -> None:
         """A handler is done: its slot is free."""
         self.busy -= 1
+        self.watch(self.busy)
         self.changed.set()
 
     def resize(self, total: int, room: int) -> None:

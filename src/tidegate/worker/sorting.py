@@ -30,11 +30,11 @@ class Sorting:
             for start in range(0, len(members), size)
         ]
 
-    def limit(self, slots: int) -> Callable[[str], int] | None:
+    def limit(self, slots: Callable[[], int]) -> Callable[[str], int] | None:
         """How many of `slots` a class may have at once: as set, else all but one. None: no classes, no limit."""
         if self.class_of is None:
             return None
-        return lambda name: self.class_slots.get(name, max(1, slots - 1))
+        return lambda name: self.class_slots.get(name, max(1, slots() - 1))
 
 
 UNSORTED = Sorting()

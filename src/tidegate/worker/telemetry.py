@@ -8,7 +8,7 @@ because the worker leaves are neither. `uncertain_deletes` counts deletes that S
 from bisect import bisect_left
 from collections.abc import Callable
 from dataclasses import fields, replace
-from typing import Final, TypeVar
+from typing import Final, Protocol, TypeVar
 
 from tidegate.core.reports import (
     WAIT_BOUNDS_S,
@@ -21,7 +21,7 @@ from tidegate.core.reports import (
 )
 from tidegate.worker.dependencies import DependencyLog
 
-__all__ = ["Telemetry", "figures_since"]
+__all__ = ["Telemetry", "WorkWatch", "figures_since"]
 
 Figures = TypeVar("Figures", WorkFigures, ClassFigures)
 Numbers = TypeVar("Numbers", WorkFigures, ClassFigures, DependencyFigures)
@@ -67,6 +67,16 @@ class _Counts:
         )
 
 
+class WorkWatch(Protocol):
+    """Hears of each handler's start and end as it is counted."""
+
+    def started(self, wait_s: float | None) -> None:
+        """`wait_s` None: a message that was received before."""
+        ...
+
+    def ended(self, service_time_s: float, *, completed: bool) -> None: ...
+
+
 class Telemetry:
     """Running totals of one worker. `wall` is the time of day, which is what reports are stamped with.
 
@@ -92,6 +102,7 @@ class Telemetry:
         self._classes: dict[str, _Counts] = {}
         self._redeliveries = self._leases_lost = self._uncertain_deletes = 0
         self._reported = WorkFigures(span_s=0.0)
+        self.watches: list[WorkWatch] = []
         self.usual_service_time_s: float | None = None
         """What handlers have taken lately, on average; None before the first has ended."""
 
@@ -112,12 +123,16 @@ class Telemetry:
         self._redeliveries += again
         wait_s = None if again else self._wall() - sent_at_s
         self._all.started(wait_s)
+        for watch in self.watches:
+            watch.started(wait_s)
         if job_class:
             self._class(job_class).started(wait_s)
 
     def finished(self, service_time_s: float, *, completed: bool, job_class: str = "") -> None:
         """A handler has ended after running for so long."""
         self._all.finished(service_time_s, completed)
+        for watch in self.watches:
+            watch.ended(service_time_s, completed=completed)
         if job_class:
             self._class(job_class).finished(service_time_s, completed)
         usual_s = self.usual_service_time_s
