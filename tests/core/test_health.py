@@ -11,17 +11,19 @@ from tests.core.observations import NOW_S
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.health import CHANGES_KEPT, COUNTS_KEPT, health_of, learn_health
 from tidegate.core.memory import HealthMemory
-from tidegate.core.model import Action, Decision, Reason
+from tidegate.core.model import Reason
 
 
-def decided(at_s: float, current: int, desired: int, reason: Reason = Reason.NEED) -> Decision:
-    return Decision("orders", NOW_S + at_s, current, desired, Action.HOLD, reason, "")
+def learned(
+    memory: HealthMemory, at_s: float, current: int, desired: int, elapsed_s: float, *, pinned: bool = False
+) -> HealthMemory:
+    return learn_health(memory, NOW_S + at_s, current, desired, elapsed_s, pinned=pinned)
 
 
 def watch(*steps: tuple[int, int, Reason], every_s: float = 60.0) -> HealthMemory:
     memory = HealthMemory()
     for n, (current, desired, reason) in enumerate(steps):
-        memory = learn_health(memory, decided(n * every_s, current, desired, reason), every_s)
+        memory = learned(memory, n * every_s, current, desired, every_s, pinned=reason is Reason.MAXIMUM)
     return memory
 
 
@@ -31,7 +33,7 @@ def test_changes_a_minute_and_turns_an_hour_are_counted() -> None:
     assert health.changes_per_min == 1.1
     assert health.reversals_per_h == 15
     assert "turned 15 times in an hour: a longer `hold` would save starts" in health.advice
-    later = health_of(learn_health(memory, decided(7200, 2, 2), 60.0), PLAIN, NOW_S + 7200)
+    later = health_of(learned(memory, 7200, 2, 2, 60.0), PLAIN, NOW_S + 7200)
     assert (later.changes_per_min, later.reversals_per_h) == (0.0, 0)
 
 
@@ -65,7 +67,7 @@ def test_memory_is_bounded_and_survives_json(steps: list[tuple[int, int, float]]
     memory, now_s = HealthMemory(), 0.0
     for current, desired, elapsed_s in steps * 4:
         now_s += elapsed_s
-        memory = learn_health(memory, decided(now_s, current, desired), elapsed_s)
+        memory = learned(memory, now_s, current, desired, elapsed_s)
     assert len(memory.changes) <= CHANGES_KEPT
     assert len(memory.time_at_s) <= COUNTS_KEPT
     assert 0 <= memory.pinned <= 1

@@ -268,3 +268,12 @@ def test_without_noisy_groups_everybody_is_served_alike(quiet: QuietGroups | Non
     decision, _ = decide(PLAIN, PoolState(), observe(queue(9000, 4, quiet=quiet), workers=reports))
     assert "quiet_groups" not in [step.name for step in decision.steps]
     assert decision.desired > 3
+
+
+@both
+def test_traffic_that_ends_is_no_removal(pool: Pool) -> None:
+    world = World(pool, lambda t: 12.0 if t < 600 else 0.0, workers_at_first=3).run(600)
+    world.dump(300)
+    world.run(300)
+    assert not any("left unstarted" in decision.sentence for decision in world.decisions)
+    assert value(world.last, "estimate", "arrivals_per_s") == 0.0

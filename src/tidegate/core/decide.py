@@ -17,7 +17,7 @@ from tidegate.core.foreign import learn_foreign, yielded
 from tidegate.core.guardrails import Limit
 from tidegate.core.health import crowding, health_of, learn_health
 from tidegate.core.learn import learn
-from tidegate.core.model import Action, Decision, Pool, PoolState, Reason, Scalar, Step
+from tidegate.core.model import Action, Decision, Health, Pool, PoolState, Reason, Scalar, Step
 from tidegate.core.moved_in import moved_in
 from tidegate.core.need import Load, need
 from tidegate.core.observation import Observation
@@ -118,12 +118,26 @@ def _limited(
     _limit(trail, state, signals, limit, guarded, load, gentle=gentle)
     retired, values, state = retire_step(trail.workers, trail.note, state, signals, seen, gentle=gentle)
     trail.apply("retire", retired, values)
-    decision = _decision(trail, signals, load, wanted)
-    memory = learn_health(state.health, decision, elapsed_s)
+    reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
+    pinned = reason in (Reason.CEILING, Reason.MAXIMUM)
+    memory = learn_health(state.health, seen.now_s, current, trail.workers, elapsed_s, pinned=pinned)
     crowded = _crowded(trail, state, load) if load is not None and state.classes else ()
-    advised = replace(decision, health=health_of(memory, trail.pool, seen.now_s, (*trail.notices, *crowded)))
+    health = health_of(memory, trail.pool, seen.now_s, (*trail.notices, *crowded))
+    decision = _decision(trail, signals.errors, health, reason, _said(trail, load, wanted, reason))
     state = times.record_change(state, seen.now_s, trail.workers - current)
-    return advised, replace(state, desired=trail.workers, health=memory)
+    return decision, replace(state, desired=trail.workers, health=memory)
+
+
+def _said(trail: _Trail, load: Load | None, wanted: int, reason: Reason) -> str:
+    """The sentence: what was seen and needs, which rule had the last word, what was noticed."""
+    current = trail.seen.capacity.desired
+    if load is None:
+        said = sentence_without_need(current, trail.workers, reason, trail.note)
+    elif trail.pool.finish_in_s is not None:
+        said = bulk_sentence(current, trail.workers, reason, trail.plan, trail.note)
+    else:
+        said = sentence(trail.pool, load, current, wanted, trail.workers, reason, trail.note)
+    return "; ".join((said, *trail.notices))
 
 
 def _crowded(trail: _Trail, state: PoolState, load: Load) -> tuple[str, ...]:
@@ -207,16 +221,9 @@ def _unmeasured(trail: _Trail, signals: Signals) -> int:
     return max(trail.workers, 1) if signals.in_hand > 0 else trail.workers
 
 
-def _decision(trail: _Trail, signals: Signals, load: Load | None, wanted: int) -> Decision:
+def _decision(trail: _Trail, errors: tuple[str, ...], health: Health, reason: Reason, words: str) -> Decision:
     current = trail.seen.capacity.desired
     action = Action.OUT if trail.workers > current else Action.IN if trail.workers < current else Action.HOLD
-    reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
-    if load is None:
-        said = sentence_without_need(current, trail.workers, reason, trail.note)
-    elif trail.pool.finish_in_s is not None:
-        said = bulk_sentence(current, trail.workers, reason, trail.plan, trail.note)
-    else:
-        said = sentence(trail.pool, load, current, wanted, trail.workers, reason, trail.note)
     return Decision(
         pool=trail.pool.name,
         at_s=trail.seen.now_s,
@@ -224,7 +231,8 @@ def _decision(trail: _Trail, signals: Signals, load: Load | None, wanted: int) -
         desired=trail.workers,
         action=action,
         reason=reason,
-        sentence="; ".join((said, *trail.notices)),
+        sentence=words,
         steps=tuple(trail.steps),
-        errors=signals.errors,
+        errors=errors,
+        health=health,
     )

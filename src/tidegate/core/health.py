@@ -7,7 +7,7 @@ from itertools import pairwise
 
 from tidegate.core.classes import class_mean_s
 from tidegate.core.memory import ClassMemory, HealthMemory
-from tidegate.core.model import Decision, Health, Pool, Reason
+from tidegate.core.model import Health, Pool
 from tidegate.core.reports import UNCLASSED
 
 __all__ = ["CHANGES_KEPT", "COUNTS_KEPT", "crowding", "health_of", "learn_health"]
@@ -29,18 +29,22 @@ REVERSALS_MANY = 12
 CROWD_SIGMAS = 3.0
 
 
-def learn_health(memory: HealthMemory, decision: Decision, elapsed_s: float) -> HealthMemory:
-    """Add this decision, and the time since the last one at the count that held meanwhile."""
+def learn_health(
+    memory: HealthMemory, at_s: float, current: int, desired: int, elapsed_s: float, *, pinned: bool
+) -> HealthMemory:
+    """Add this decision, and the time since the last one at the count that held meanwhile.
+
+    `pinned`: the ceiling had the last word.
+    """
     step_s = min(max(0.0, elapsed_s), STEP_AT_MOST_S)
-    changes = tuple(change for change in memory.changes if decision.at_s - change[0] <= HOUR_S)
-    if decision.desired != decision.current:
-        changes = (*changes, (decision.at_s, decision.desired - decision.current))[-CHANGES_KEPT:]
-    pinned = decision.reason in (Reason.CEILING, Reason.MAXIMUM)
+    changes = tuple(change for change in memory.changes if at_s - change[0] <= HOUR_S)
+    if desired != current:
+        changes = (*changes, (at_s, desired - current))[-CHANGES_KEPT:]
     fade = math.exp(-step_s / HOUR_S)
     return HealthMemory(
         changes=changes,
         pinned=memory.pinned * fade + pinned * (1.0 - fade),
-        time_at_s=_spent(memory.time_at_s, decision.current, step_s),
+        time_at_s=_spent(memory.time_at_s, current, step_s),
         watched_s=memory.watched_s + step_s,
     )
 
@@ -61,7 +65,7 @@ def health_of(memory: HealthMemory, pool: Pool, at_s: float, notices: tuple[str,
     recent = sum(at_s - changed_at_s <= RECENT_S for changed_at_s, _ in memory.changes)
     reversals = sum((before > 0) != (after > 0) for (_, before), (_, after) in pairwise(memory.changes))
     usual, share = _usual(memory)
-    health = Health(
+    figures = Health(
         changes_per_min=recent / (RECENT_S / 60),
         reversals_per_h=reversals,
         pinned_share=round(memory.pinned, 4),
@@ -69,7 +73,8 @@ def health_of(memory: HealthMemory, pool: Pool, at_s: float, notices: tuple[str,
         usual_share=round(share, 4),
         watched_s=memory.watched_s,
     )
-    return replace(health, advice=(*notices, *_advice(health, pool)))
+    advice = (*notices, *_advice(figures, pool))
+    return replace(figures, advice=advice) if advice else figures
 
 
 def _usual(memory: HealthMemory) -> tuple[int | None, float]:

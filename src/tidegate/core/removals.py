@@ -22,7 +22,7 @@ LOOK_BACK_S = 90.0
 
 RATE_OVER_S = 300.0
 
-_at_s = attrgetter("at_s")
+_at_s, _waiting = attrgetter("at_s"), attrgetter("waiting")
 
 
 def without_removals(samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], float]:
@@ -35,15 +35,15 @@ def without_removals(samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], flo
         return tuple(samples), 0.0
     *_, second, last = samples
     first = min(bisect_left(samples, last.at_s - LOOK_BACK_S, key=_at_s), len(samples) - 3)
-    level = max(sample.waiting for sample in samples[first:-2])
-    if max(second.waiting, last.waiting) > LOW_SHARE * level:
+    high = max(samples[first:-2], key=_waiting)
+    least = max(FEW, UNEXPLAINED_SHARE * high.waiting)
+    fell = max(second.waiting, last.waiting) <= LOW_SHARE * high.waiting
+    if not fell or high.arrived - last.arrived < least:
         return tuple(samples), 0.0
     begin = bisect_left(samples, samples[first].at_s - RATE_OVER_S, key=_at_s)
     rate_per_s = typical_per_s(samples[begin : first + 1])
     lost = samples[first].arrived + rate_per_s * (last.at_s - samples[first].at_s) - last.arrived
-    if lost < max(FEW, UNEXPLAINED_SHARE * level):
-        return tuple(samples), 0.0
-    return _mended(samples, first, rate_per_s), lost
+    return (_mended(samples, first, rate_per_s), lost) if lost >= least else (tuple(samples), 0.0)
 
 
 def _mended(samples: Sequence[Sample], first: int, rate_per_s: float) -> tuple[Sample, ...]:
