@@ -3,9 +3,9 @@
 import pytest
 
 from tests.controller.pool_rig import Rig
-from tidegate.controller.observe import age_metric, deleted_metric, observe, sent_metric
+from tidegate.controller.observe import age_metric, deleted_metric, observe, queue_metrics, quiet_metrics, sent_metric
 from tidegate.core.absence import Absence
-from tidegate.core.observation import Reading
+from tidegate.core.observation import QuietGroups, Reading
 from tidegate.core.reports import WorkerReport, WorkerState, WorkFigures
 from tidegate.errors import Denied, Gone, StateUnreadable, Throttled, TidegateError, Unreachable
 from tidegate.ports import QueueCounts
@@ -65,6 +65,23 @@ def test_sums_of_a_minute_become_rates_and_the_age_stays_seconds() -> None:
     assert queue.age_s == Reading(42, 60)
     assert queue.sent_per_s == Reading(2.0, 60)
     assert queue.deleted_per_s == Reading(1.5, 60)
+
+
+def test_a_fair_queues_quiet_groups_are_asked_for_and_seen_and_others_are_not() -> None:
+    rig = Rig()
+    noisy, visible, in_flight, age = quiet_metrics("orders")
+    readings = {noisy: Reading(1, 60), visible: Reading(40, 60), in_flight: Reading(6, 60), age: Reading(9, 60)}
+
+    (fair,) = observe(rig.sources(fair=True), readings, rig.clock).queues
+    (plain,) = observe(rig.sources(), readings, rig.clock).queues
+
+    assert fair.quiet == QuietGroups(*readings.values())
+    assert plain.quiet is None
+    assert len(queue_metrics("orders", fair=True)) == len(queue_metrics("orders")) + 4
+    assert {metric.name for metric in queue_metrics("orders", fair=True)} >= {
+        "ApproximateNumberOfNoisyGroups",
+        "ApproximateAgeOfOldestMessageInQuietGroups",
+    }
 
 
 def test_an_absent_sum_keeps_its_reason() -> None:

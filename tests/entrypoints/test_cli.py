@@ -19,13 +19,14 @@ from tidegate.controller.observe import queue_metrics
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.decide import decide as core_decide
 from tidegate.core.durations import parse_duration
+from tidegate.core.memory import HealthMemory
 from tidegate.core.model import Override, OverrideKind, PoolState
 from tidegate.core.overrides import describe
 from tidegate.entrypoints import wiring
 from tidegate.entrypoints.cli import app
 from tidegate.entrypoints.wiring import Wired
 from tidegate.errors import Denied, Gone
-from tidegate.ports import Clock
+from tidegate.ports import Clock, QueueCounts
 from tidegate.stores.file import FileStore
 from tidegate.worker.settings import PREFIX, WorkerSettings
 
@@ -48,7 +49,8 @@ def pools(settings_file: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tupl
     mail = Rig("mail", clock=orders.clock)
 
     def wire(settings: Settings, clock: Clock, *, dry_run: bool = False, log: TextIO | None = None) -> Wired:
-        ticks = [rig.tick(store=ShadowStore(rig.store)) if dry_run else rig.tick() for rig in (orders, mail)]
+        asked = [rig for rig in (orders, mail) if rig.name in settings.pools]
+        ticks = [rig.tick(store=ShadowStore(rig.store)) if dry_run else rig.tick() for rig in asked]
         wanted = [metric for rig in (orders, mail) for metric in queue_metrics(rig.name)]
         return Wired(tuple(ticks), MinuteMetrics(orders.metrics, wanted), clock, settings.tick_s)
 
@@ -318,6 +320,43 @@ def test_status_says_who_holds_each_pool_and_what_was_asked_for(settings_file: P
     assert orders.startswith("orders: frozen by ann@")
     assert orders.endswith("until resumed; nothing asked for yet")
     assert mail == "mail: run by the controller; last asked for 3"
+
+
+def test_status_shows_how_a_pool_that_was_watched_fares(settings_file: Path, store: FileStore) -> None:
+    counted = HealthMemory(pinned=0.9, time_at_s={"10": 90.0, "3": 10.0}, watched_s=3600.0)
+    store.save("orders", PoolState(desired=10, health=counted), 0)
+
+    orders, figures, advice, _ = tidegate("status").stdout.splitlines()
+
+    assert orders == "orders: run by the controller; last asked for 10"
+    assert figures == (
+        "  health    0.0 changes a minute, 0 turns in an hour, at the ceiling 90% of it; 10 workers for 90% of 1h"
+    )
+    assert advice.startswith("  advice    at the ceiling for 90% of the last hour: raise what binds")
+
+
+def test_explain_decides_for_one_pool_with_every_step_and_changes_nothing(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    orders, mail = next(pools)
+    mail.decide = core_decide
+    mail.counts.queues["mail"] = QueueCounts(900, 0, 0)
+
+    result = tidegate("explain", "mail")
+
+    assert result.exit_code == 0
+    sentence, *steps = result.stdout.splitlines()
+    assert sentence.startswith("mail: 2 → ")
+    names = [step.split()[0] for step in steps]
+    assert names[:4] == ["signals", "capacity", "estimate", "size"]
+    assert (mail.capacity.writes, orders.counts.asked, mail.store.load("mail").version) == ([], [], 0)
+
+
+def test_explain_names_the_pools_there_are_and_fails_with_a_pool_that_fails(pools: Iterator[tuple[Rig, Rig]]) -> None:
+    _, mail = next(pools)
+    unknown = tidegate("explain", "letters")
+    assert (unknown.exit_code, unknown.stdout) == (2, "")
+    assert "no such pool in tidegate.toml; write one of orders, mail" in unknown.stderr
+    mail.capacity.error = NO_SERVICE
+    assert tidegate("explain", "mail", "--json").exit_code == 2
 
 
 def test_status_shows_every_pool_that_can_be_read_and_ends_with_2_for_those_that_can_not(

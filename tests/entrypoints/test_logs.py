@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.controller.pool_rig import decision
-from tidegate.core.model import Step
+from tidegate.core.model import Health, Step
 from tidegate.entrypoints.logs import LogSink, make_logger
 from tidegate.errors import ConfigError, Denied, Gone
 
@@ -19,6 +19,7 @@ DECIDED = replace(
         Step("signals", {"waiting": 20, "in_flight": 3, "busy_slots": None}, "no worker reports"),
         Step("estimate", {"arrivals_per_s": 1.5}),
     ),
+    health=Health(0.5, 2, 0.0, 2, 0.9, 600.0, ("split it",)),
 )
 GONE = Gone("sqs:GetQueueAttributes", "orders", "QueueDoesNotExist")
 
@@ -52,6 +53,15 @@ def test_a_decision_is_one_json_line_with_its_reason_sentence_values_and_steps()
         "waiting": 20,
         "in_flight": 3,
         "arrivals_per_s": 1.5,
+        "health": {
+            "changes_per_min": 0.5,
+            "reversals_per_h": 2,
+            "pinned_share": 0.0,
+            "usual_count": 2,
+            "usual_share": 0.9,
+            "watched_s": 600.0,
+            "advice": ["split it"],
+        },
         "steps": [
             {"step": "signals", "waiting": 20, "in_flight": 3, "busy_slots": None, "note": "no worker reports"},
             {"step": "estimate", "arrivals_per_s": 1.5, "note": ""},

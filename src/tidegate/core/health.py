@@ -6,11 +6,12 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tidegate.core.classes import class_mean_s
+from tidegate.core.durations import format_duration
 from tidegate.core.memory import ClassMemory, HealthMemory
 from tidegate.core.model import Health, Pool
 from tidegate.core.reports import UNCLASSED
 
-__all__ = ["CHANGES_KEPT", "COUNTS_KEPT", "crowding", "health_of", "learn_health"]
+__all__ = ["CHANGES_KEPT", "COUNTS_KEPT", "crowding", "health_of", "in_words", "learn_health"]
 
 CHANGES_KEPT = 120
 COUNTS_KEPT = 12
@@ -101,6 +102,20 @@ def _advice(health: Health, pool: Pool) -> list[str]:
             f"{health.usual_count} is simpler"
         )
     return said
+
+
+def in_words(health: Health) -> str:
+    """The figures in one line.
+
+    >>> in_words(Health(0.2, 3, 0.125, 4, 0.9, 7200.0))
+    '0.2 changes a minute, 3 turns in an hour, at the ceiling 12% of it; 4 workers for 90% of 2h'
+    """
+    usual = "" if health.usual_count is None else f"; {health.usual_count} workers for {health.usual_share:.0%} of "
+    watched = format_duration(round(health.watched_s)) if usual else ""
+    return (
+        f"{health.changes_per_min:.1f} changes a minute, {health.reversals_per_h} turns in an hour, "
+        f"at the ceiling {health.pinned_share:.0%} of it{usual}{watched}"
+    )
 
 
 def crowding(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
-from tidegate.entrypoints.operate import freeze, pin, resume, status
+from tidegate.entrypoints.operate import explain, freeze, pin, resume, status
 from tidegate.entrypoints.options import (
     DEFAULT_CONFIG,
     EXIT_FAULT,
@@ -245,7 +245,7 @@ def work(
 
 
 app.command(short_help="Decide a recording again: the same, or what would have been.")(replay)
-for operate in (freeze, pin, resume, status):
+for operate in (explain, freeze, pin, resume, status):
     app.command()(operate)
 
 

@@ -4,6 +4,7 @@ import logging
 import threading
 from collections import Counter
 from collections.abc import MutableMapping, Sequence
+from dataclasses import asdict
 from typing import Any, TextIO, cast
 
 import structlog
@@ -107,6 +108,7 @@ class LogSink:
             "wrote": wrote,
             "sentence": decision.sentence,
             **_key_values(values),
+            "health": asdict(decision.health),
             "steps": [{"step": step.name, **step.values, "note": step.note} for step in decision.steps],
         }
         if decision.errors:
@@ -159,6 +161,7 @@ def _for_people() -> list[Processor]:
 
 def _sentence_first(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     event.pop("steps", None)
+    event.pop("health", None)
     if "sentence" in event:
         event["event"] = f"{event.pop('pool')}: {event.pop('sentence')}"
     return event

@@ -1,4 +1,4 @@
-"""The commands of an operator's hand: freeze, pin, resume, status."""
+"""The commands of an operator's hand: freeze, pin, resume; and eye: status, explain."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -6,13 +6,13 @@ import typer
 
 from tidegate.core.overrides import in_force
 from tidegate.entrypoints.options import DEFAULT_CONFIG, EXIT_FAULT, ConfigFile, load_settings
-from tidegate.entrypoints.show import error_text, holder_text, say, warn
+from tidegate.entrypoints.show import Shown, error_text, health_lines, holder_text, say, warn
 from tidegate.errors import ConfigError, Fault, StateUnreadable
 
 if TYPE_CHECKING:
     from tidegate.config import PoolSettings, Settings
 
-__all__ = ["freeze", "named_pool", "pin", "resume", "status"]
+__all__ = ["explain", "freeze", "named_pool", "pin", "resume", "status"]
 
 PoolName = Annotated[str, typer.Argument(metavar="POOL", help="The pool's name in the settings.")]
 HowMany = Annotated[int, typer.Argument(metavar="N", help="Workers; more than max_workers is refused.")]
@@ -59,8 +59,9 @@ def resume(pool: PoolName, config: ConfigFile = DEFAULT_CONFIG) -> None:
 
 
 def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
-    """Who holds each pool, and the desired count that tidegate asked for last. Exit code 2 when a state is damaged."""
+    """Who holds each pool, what was asked for last, and how the pool fares. Exit code 2 when a state is damaged."""
     settings = load_settings(config)
+    from tidegate.core.health import health_of
     from tidegate.entrypoints.wiring import shared_store
 
     store, now_s = shared_store(settings), _now_s()
@@ -73,7 +74,9 @@ def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
             warn(f"{name}: {error_text(error)}")
             continue
         asked = "nothing asked for yet" if state.desired is None else f"last asked for {state.desired}"
-        say(f"{name}: {holder_text(in_force(state.override, now_s))}; {asked}")
+        health = health_of(state.health, settings.pools[name].at(now_s), now_s)
+        said = [f"{name}: {holder_text(in_force(state.override, now_s))}; {asked}", *health_lines(health)]
+        say("\n".join(said))
     if unreadable:
         raise typer.Exit(EXIT_FAULT)
 
@@ -84,6 +87,25 @@ def named_pool(settings: "Settings", name: str, config: str) -> "PoolSettings":
         fix = f"write one of {', '.join(settings.pools)}"
         raise ConfigError([Fault("POOL", name, f"no such pool in {config}", fix)])
     return settings.pools[name]
+
+
+def explain(
+    pool: PoolName,
+    config: ConfigFile = DEFAULT_CONFIG,
+    as_json: Annotated[bool, typer.Option("--json", help="One JSON line.")] = False,
+) -> None:
+    """What would be decided for a pool now, and why: every step, its health, its advice. Changes nothing."""
+    settings = load_settings(config)
+    from tidegate.entrypoints.clock import SystemClock
+    from tidegate.entrypoints.service import serve_once
+    from tidegate.entrypoints.wiring import wire
+
+    alone = settings.model_copy(update={"pools": {pool: named_pool(settings, pool, config)}})
+    outcomes = serve_once(
+        wire(alone, SystemClock(), dry_run=True), Shown(as_json=as_json), lambda line: warn(f"warning: {line}")
+    )
+    if not all(outcome.ok for outcome in outcomes):
+        raise typer.Exit(EXIT_FAULT)
 
 
 def _seconds(text: str | None) -> float | None:

@@ -6,12 +6,13 @@ import threading
 import traceback
 from collections.abc import Sequence
 
-from tidegate.core.model import Decision, Override, Scalar, Step
+from tidegate.core.health import in_words
+from tidegate.core.model import Decision, Health, Override, Scalar, Step
 from tidegate.core.overrides import describe
 from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import TidegateError
 
-__all__ = ["Shown", "error_text", "holder_text", "say", "warn"]
+__all__ = ["Shown", "error_text", "health_lines", "holder_text", "say", "warn"]
 
 _printing = threading.Lock()
 
@@ -52,7 +53,8 @@ class Shown:
 
             say(json.dumps({"pool": decision.pool, "wrote": wrote, "decision": json.loads(to_json(decision))}))
         else:
-            say("\n".join([f"{decision.pool}: {decision.sentence}", *map(_step_line, decision.steps)]))
+            lines = [*map(_step_line, decision.steps), *health_lines(decision.health)]
+            say("\n".join([f"{decision.pool}: {decision.sentence}", *lines]))
         for error in decision.errors:
             warn(f"{decision.pool}: {error}")
 
@@ -75,6 +77,12 @@ class Shown:
 
     def overran(self, pool: str | None, missed: int) -> None:
         """Not in a single tick."""
+
+
+def health_lines(health: Health) -> list[str]:
+    """The health block's figures, and a line for each piece of advice; nothing of a pool that was never watched."""
+    figures = [f"  {'health':<10}{in_words(health)}"] if health.watched_s > 0 else []
+    return [*figures, *(f"  {'advice':<10}{said}" for said in health.advice)]
 
 
 def _step_line(step: Step) -> str:
