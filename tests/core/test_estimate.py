@@ -229,7 +229,7 @@ def test_newer_runs_outweigh_older_ones() -> None:
     ("pool", "seen", "expected"),
     [
         (POOL, queue(), (Estimate(0.8, "hint"), 1.0)),
-        (UNHINTED, queue(1, 12, deleted_per_s=4.0), (Estimate(3.0, "cloudwatch"), 1.0)),
+        (UNHINTED, queue(1, 4, deleted_per_s=2.0), (Estimate(2.0, "cloudwatch"), 1.0)),
         (UNHINTED, queue(1, 0, deleted_per_s=4.0), None),
         (UNHINTED, queue(1, 12), None),
     ],

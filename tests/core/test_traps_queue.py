@@ -214,6 +214,15 @@ def test_thousands_in_flight_that_only_back_off_keep_no_worker(pool: Pool) -> No
 
 
 @both
+def test_without_reports_what_is_in_flight_beyond_the_slots_makes_no_job_longer(pool: Pool) -> None:
+    pool = replace(pool, service_time_hint_s=None)
+    backing_off = queue(0, in_flight=5000, deleted_per_s=12.0)
+    decision, _ = decide(pool, PoolState(), observe(backing_off, seen=capacity(3), desired=3))
+    assert value(decision, "estimate", "service_time_s") == 1.0
+    assert value(decision, "estimate", "service_time_from") == "cloudwatch"
+
+
+@both
 def test_a_fifo_queue_with_few_groups_gets_no_more_slots_than_its_groups_can_use(pool: Pool) -> None:
     world = World(pool, lambda _: 20.0, service_s=2.3, queue_name="orders.fifo", groups=6).run(1800)
     assert len(world.sent_s) > 20_000

@@ -1,5 +1,6 @@
 """How far each signal can be trusted at this tick. Missing or stale never scales in; gone or denied is never zero."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
@@ -78,6 +79,8 @@ class Signals:
     oldest_sent_s: float | None = None
     quiet: Quiet | None = None
     fleet_readable: bool = True
+    slots_at_most: float = math.inf
+    """Slots of the workers that run, where none reports: no more than these of what is in flight is worked on."""
 
     @property
     def in_hand(self) -> float:
@@ -134,6 +137,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         oldest_sent_s=frontier,
         quiet=_quiet(seen),
         fleet_readable=seen.fleet.absence in (None, Absence.MISSING),
+        slots_at_most=seen.capacity.running * pool.slots_per_worker if fleet is None else math.inf,
     )
 
 

@@ -60,8 +60,9 @@ def service_time(pool: Pool, known: ServiceTime | None, signals: Signals) -> tup
         return Estimate(mean, "workers"), _variation(known)
     if hint is not None:
         return Estimate(hint, "hint"), 1.0
-    if signals.fleet is None and signals.deleted_per_s and signals.in_flight > 0:
-        return Estimate(signals.in_flight / signals.deleted_per_s, "cloudwatch"), 1.0
+    worked_on = min(signals.in_flight, signals.slots_at_most)  # the rest was prefetched, or backs off
+    if signals.fleet is None and signals.deleted_per_s and worked_on > 0:
+        return Estimate(worked_on / signals.deleted_per_s, "cloudwatch"), 1.0
     return None
 
 
