@@ -79,7 +79,37 @@ def test_a_fleet_that_can_not_be_read_does_not_say_that_workers_are_missing() ->
         return replace(seen, fleet=Fleet(world.now_s, (), Absence.THROTTLED, "slow down"))
 
     world = World(POLICIES[0], steady, workers_at_first=3, look=unread).run(900)
-    assert world.state.stalled is None
+    assert world.state.presence.missing_since_s is None
+
+
+@both
+def test_workers_that_fell_silent_are_not_taken_for_workers_that_do_not_start(pool: Pool) -> None:
+    world = World(pool, steady, workers_at_first=3).run(300)
+
+    def silent(world: World, seen: Observation) -> Observation:
+        return replace(seen, fleet=Fleet(world.now_s, ()))
+
+    world.look = silent
+    world.run(600)
+    assert world.state.presence.there == 3
+    world.dump(6000)
+    world.run(60)
+    assert Reason.NOT_STARTING not in {decision.reason for decision in world.decisions}
+    assert world.last.desired > 3
+
+
+def test_workers_that_start_and_die_again_and_again_are_none_that_came() -> None:
+    world = World(POLICIES[0], steady, sdk=False, start_up_s=None, workers_at_first=1)
+    flips = iter(range(10_000))
+
+    def dying(_: World, seen: Observation) -> Observation:
+        running = min(seen.capacity.desired, seen.capacity.running + next(flips) % 2)
+        return replace(seen, capacity=replace(seen.capacity, running=running))
+
+    world.look = dying
+    world.run(1200)
+    assert world.last.reason is Reason.NOT_STARTING
+    assert len(set(world.counts[-60:])) == 1
 
 
 @both

@@ -27,7 +27,7 @@ from tidegate.core.quiet import sized_for_quiet
 from tidegate.core.retire import is_gentle, serving
 from tidegate.core.retire_step import retire_step
 from tidegate.core.signals import Freshness, Signals, read_signals
-from tidegate.core.starting import learn_stalled, started
+from tidegate.core.starting import learn_presence, started
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.wait import hold_the_wait
 
@@ -94,7 +94,7 @@ def _watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) ->
         state,
         override=in_force(state.override, seen.now_s),
         contest=contest,
-        stalled=learn_stalled(state, signals, seen.capacity, seen.now_s),
+        presence=learn_presence(state, signals, seen.capacity, seen.now_s),
         idle_since_s=idle_since(state.idle_since_s, signals.fleet, signals.waiting, seen.now_s),
         oldest_sent_s=signals.oldest_sent_s,
         moved_in=moved_in(state.moved_in, signals, seen.now_s),
@@ -169,7 +169,7 @@ def _limit(
     trail.apply("downstream", guardrails.under_ceiling(trail.workers, guarded.limit), guarded.values)
     trail.apply("ramp", guardrails.ramp(trail.workers, seen.capacity.desired, pool))
     start_up_s = times.start_up_s(pool, state).value
-    trail.apply("starting", started(trail.workers, seen.capacity.desired, state.stalled, start_up_s, seen.now_s))
+    trail.apply("starting", started(trail.workers, seen.capacity.desired, state.presence, start_up_s, seen.now_s))
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, guarded.limit, seen.capacity))
     cap, patient = guarded.limit, not pool.plain
     trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, watched_s, cap, hold_s, patient=patient))

@@ -1,5 +1,6 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tidegate.core import times
@@ -88,7 +89,7 @@ def _load(
     arrivals = arrivals_per_s(pool, samples, signals, measured[0].value)
     return Load(
         arrivals=with_due(arrivals, signals.delayed),
-        waiting=waiting(samples, arrivals, signals, pool),
+        waiting=_waiting_now(pool, samples, arrivals, signals, seen.now_s),
         head_age=head_age_here(head_age_s(samples, signals), state.moved_in, seen.now_s),
         service_time=measured[0],
         variation=measured[1],
@@ -102,3 +103,9 @@ def _load(
         delayed=signals.delayed,
         typical_per_s=typical_per_s(samples) if pool.finish_in_s is not None else 0.0,
     )
+
+
+def _waiting_now(pool: Pool, samples: Sequence[Sample], arrivals: Estimate, signals: Signals, now_s: float) -> float:
+    """While the fleet is silent no sample is taken, but what the counts show is there all the same."""
+    reckoned = waiting(samples, arrivals, signals, pool)
+    return reckoned if samples and samples[-1].at_s >= now_s else max(reckoned, signals.waiting)

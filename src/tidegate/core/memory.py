@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["ClassMemory", "Contest", "HealthMemory", "MovedIn", "Stalled"]
+__all__ = ["ClassMemory", "Contest", "HealthMemory", "MovedIn", "Presence"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,15 @@ class Contest:
 
 
 @dataclass(frozen=True, slots=True)
-class Stalled:
-    """Since when no missing worker has come, and how many were there."""
+class Presence:
+    """Workers that take work; and while some that were asked for are missing, since when none has come.
 
-    since_s: float
-    there: int
+    `most` is the most that were there since then.
+    """
+
+    there: int = 0
+    most: int = 0
+    missing_since_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from typing import Literal
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.directive import Directive
 from tidegate.core.downstream_state import GuardMemory
-from tidegate.core.memory import ClassMemory, Contest, HealthMemory, MovedIn, Stalled
+from tidegate.core.memory import ClassMemory, Contest, HealthMemory, MovedIn, Presence
 from tidegate.core.schema import SCHEMA
 
 __all__ = [
@@ -182,8 +182,8 @@ class PoolState:
     """Set while the oldest message is older than that: retried, hidden, or moved here."""
     contest: Contest = field(default_factory=Contest)
     """Others who set the desired count."""
-    stalled: Stalled | None = None
-    """Workers that were asked for and do not come."""
+    presence: Presence = field(default_factory=Presence)
+    """Workers that take work, and those that do not come."""
     idle_since_s: float | None = None
     """Since when slots stand idle while messages wait."""
     classes: Mapping[str, ClassMemory] = field(default_factory=dict)

@@ -5,41 +5,45 @@ backlog grows, would only fill the pool to its maximum with workers that do not 
 """
 
 from tidegate.core.guardrails import Limit
-from tidegate.core.memory import Stalled
+from tidegate.core.memory import Presence
 from tidegate.core.model import PoolState, Reason
 from tidegate.core.observation import Capacity
 from tidegate.core.signals import Signals
 
-__all__ = ["learn_stalled", "started"]
+__all__ = ["learn_presence", "started"]
 
 START_UPS = 3.0
 LEAST_S = 300.0
 """A start-up of minutes is normal where images are large: patience is three of them, five minutes at least."""
 
 
-def learn_stalled(state: PoolState, signals: Signals, capacity: Capacity, now_s: float) -> Stalled | None:
-    """Since when no missing worker has come, and how many there were then at best; None: all are there.
+def learn_presence(state: PoolState, signals: Signals, capacity: Capacity, now_s: float) -> Presence:
+    """Who is there now, and since when none of the missing has come.
 
-    There is a worker of the SDK when it reports, which it does from its first receive on; another when it runs.
+    There is a worker of the SDK when it reports, which it does from its first receive on; another when it runs. One
+    that was there and fell silent is there while it runs: a table that takes no reports must not look like a fleet that
+    does not start.
     """
+    known = state.presence
     if not signals.fleet_readable:
-        return state.stalled
-    reporting = signals.fleet.workers + signals.fleet.drained if signals.fleet else 0
-    there = reporting if state.reported_at_s is not None else capacity.running
+        return known
+    there = capacity.running
+    if state.reported_at_s is not None:
+        there = max(signals.fleet.workers if signals.fleet else 0, min(there, known.there))
     if there >= capacity.desired:
-        return None
-    if state.stalled is None or there > state.stalled.there:
-        return Stalled(now_s, there)
-    return state.stalled
+        return Presence(there)
+    if known.missing_since_s is None or there > known.most:
+        return Presence(there, there, now_s)
+    return Presence(there, known.most, known.missing_since_s)
 
 
-def started(workers: int, current: int, stalled: Stalled | None, start_up_s: float, now_s: float) -> Limit:
+def started(workers: int, current: int, presence: Presence, start_up_s: float, now_s: float) -> Limit:
     """No more workers while those asked for do not come."""
-    if stalled is None or workers <= current or now_s - stalled.since_s <= max(START_UPS * start_up_s, LEAST_S):
+    since_s = presence.missing_since_s
+    if since_s is None or workers <= current or now_s - since_s <= max(START_UPS * start_up_s, LEAST_S):
         return Limit(workers)
-    missing, minutes = max(0, current - stalled.there), (now_s - stalled.since_s) / 60
     note = (
-        f"{missing} of {current} workers have not begun to take work in {minutes:.0f} min: no more are asked for "
-        "until one does (look at why they do not start)"
+        f"{max(0, current - presence.most)} of {current} workers have not begun to take work in "
+        f"{(now_s - since_s) / 60:.0f} min: no more are asked for until one does (look at why they do not start)"
     )
     return Limit(current, Reason.NOT_STARTING, note)
