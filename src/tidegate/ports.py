@@ -11,11 +11,12 @@ from typing import Protocol
 
 from tidegate.core.directive import Directive
 from tidegate.core.model import Decision, PoolState
-from tidegate.core.observation import Capacity, Reading
+from tidegate.core.observation import Alarm, Capacity, Reading
 from tidegate.core.poison import MessageNote
 from tidegate.core.reports import WorkerReport
 
 __all__ = [
+    "AlarmReader",
     "CapacityTarget",
     "Clock",
     "Datum",
@@ -102,6 +103,14 @@ class MetricHistory(Protocol):
 
         `begin_s` and `end_s` lie on whole periods. Raises as every port does when any call fails: half a past is none.
         """
+        ...
+
+
+class AlarmReader(Protocol):
+    """CloudWatch's alarms, many at once."""
+
+    def states(self, names: Sequence[str], now_s: float) -> Mapping[str, Alarm]:
+        """Each alarm's state as of now, or the reason why it is not known. Raises nothing that AWS causes."""
         ...
 
 

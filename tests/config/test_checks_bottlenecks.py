@@ -32,6 +32,13 @@ FIFO = {"queue": "orders.fifo"}
         ({"api": {"calls_per_second": "many"}}, "api.calls_per_second", "many", "is not a number"),
         ({"api": {"calls_per_second": 5, "calls_per_message": 1e9}}, "api.calls_per_message", 1e9, "is too large"),
         ({"message_groups": 0}, "message_groups", 0, "is too small"),
+        ({"hold_on_alarms": [7]}, "hold_on_alarms[0]", 7, "is not a text"),
+        (
+            {"hold_on_alarms": ["arn:aws:sqs:eu-central-1:123456789012:orders"]},
+            "hold_on_alarms[0]",
+            "arn:aws:sqs:eu-central-1:123456789012:orders",
+            "is no CloudWatch alarm's name or ARN",
+        ),
         ({"worker": {"cpus": 0}}, "worker.cpus", 0, "is too small"),
     ],
 )
@@ -58,6 +65,11 @@ def test_a_bottleneck_that_leaves_no_room_is_refused(
             "allows 3 slots at service_time_hint = 60ms, and min_workers = 1 at slots_per_worker = 4 has 4",
         ),
         ({"message_groups": 20}, "message_groups", "caps the pool though orders is a standard queue"),
+        (
+            {"hold_on_alarms": ["payments-5xx"], "downstream_guard": False},
+            "hold_on_alarms",
+            "has no effect with downstream_guard = false",
+        ),
         (
             {"worker": {"cpus": 2, "cpu_per_job": 1}},
             "slots_per_worker",
@@ -95,3 +107,11 @@ def test_a_variable_sets_a_bottleneck() -> None:
     environ = {"TIDEGATE_POOLS__ORDERS__DATABASE__CONNECTIONS": "80"}
     pool = assemble(changed({"database": {"connections": 50}}), environ).settings.pools["orders"].at(0.0)
     assert pool.database == Database(80)
+
+
+def test_the_guards_settings_reach_the_decision() -> None:
+    names = ["payments 5xx", "arn:aws:cloudwatch:eu-west-1:123456789012:alarm:search"]
+    pool = assemble(changed({"hold_on_alarms": names, "step_back": False}), {}).settings.pools["orders"].at(0.0)
+    assert (pool.downstream_guard, pool.hold_on_alarms, pool.step_back) == (True, tuple(names), False)
+    environ = {"TIDEGATE_POOLS__ORDERS__HOLD_ON_ALARMS": '["a"]', "TIDEGATE_POOLS__ORDERS__DOWNSTREAM_GUARD": "true"}
+    assert assemble(changed({}), environ).settings.pools["orders"].at(0.0).hold_on_alarms == ("a",)

@@ -19,6 +19,7 @@ from tests.aws.moto_cloud import REGION, make_group, make_service, moto_clients,
 from tests.contract.fleet import report
 from tidegate.aws import (
     aio,
+    alarms,
     asg,
     cloudwatch,
     dead_letters,
@@ -44,6 +45,7 @@ TABLE = "fleet"
 NAMESPACE = "tidegate"
 CONTROLLER = {
     sqs: "sqs",
+    alarms: "cloudwatch",
     cloudwatch: "cloudwatch",
     metric_data: "cloudwatch",
     ssm: "ssm",
@@ -150,10 +152,12 @@ def controller_exercises(clients: AwsClients) -> Exercises:
     make_service(bare, 2)
     make_group(bare, 2, 0, 9)
     metrics = cloudwatch.CloudWatchMetrics(clients.cloudwatch)
+    states = alarms.CloudWatchAlarms(clients.cloudwatch)
     writer = metric_data.CloudWatchWriter(clients.cloudwatch, NAMESPACE)
     datum = Datum(POOL, "Waiting", "Count", 6000.0, 1, 5.0, 5.0, 5.0)
     return {
         sqs.SqsQueueReader: _queue_reader(clients),
+        alarms.CloudWatchAlarms: {"states": lambda: states.states(["payments-5xx"], 6000.0)},
         cloudwatch.CloudWatchMetrics: {"latest": lambda: metrics.latest([Metric("mail", "Depth", "Sum")], 6000.0)},
         metric_data.CloudWatchWriter: {"put": lambda: writer.put([datum])},
         **_settings(clients),

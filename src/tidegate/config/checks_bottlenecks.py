@@ -18,6 +18,7 @@ def check_bottlenecks(at: At, pool: PoolSettings) -> Iterator[Finding]:
     yield from _api(at, pool)
     yield from _message_groups(at, pool)
     yield from _worker(at, pool)
+    yield from _guard(at, pool)
 
 
 def _max_slots(at: At, pool: PoolSettings) -> Iterator[Finding]:
@@ -79,6 +80,13 @@ def _worker(at: At, pool: PoolSettings) -> Iterator[Finding]:
         problem = f"is more than fits into a worker: {fit.slots}, by its {fit.binds}"
         fix = f"lower it (and the workers' own slots) to {fit.slots}, or give each worker more"
         yield Finding((*at, "slots_per_worker"), pool.slots_per_worker, problem, fix, warning=True)
+
+
+def _guard(at: At, pool: PoolSettings) -> Iterator[Finding]:
+    if pool.hold_on_alarms and not pool.downstream_guard:
+        problem = "has no effect with downstream_guard = false"
+        fix = "set downstream_guard = true, or remove it"
+        yield Finding((*at, "hold_on_alarms"), pool.hold_on_alarms, problem, fix, warning=True)
 
 
 def _always(pool: PoolSettings) -> int:

@@ -13,6 +13,7 @@ from pydantic import Field, PrivateAttr, ValidationInfo, field_validator
 
 from tidegate.config.finish_by import seconds_left
 from tidegate.config.tables import (
+    AlarmName,
     ApiSettings,
     DatabaseSettings,
     EcsService,
@@ -150,6 +151,22 @@ class PoolSettings(SettingsTable):
         description="FIFO queues: how many message groups are active at a time. More slots than groups find no work.",
         examples=[20],
     )
+    downstream_guard: OnOff = Field(
+        True,
+        description="Add no workers while what handlers call fails, is slow, or completes no more for more workers.",
+        examples=[False],
+    )
+    hold_on_alarms: tuple[AlarmName, ...] = Field(
+        (),
+        description="CloudWatch alarms, by name or ARN: while one of them is in ALARM no workers are added.",
+        examples=[["payments-5xx"]],
+    )
+    step_back: OnOff = Field(
+        True,
+        description="After a step out that completed no more and made handlers slower: go back to the last count that "
+        "was better. Off: only add none.",
+        examples=[False],
+    )
     worker: WorkerBox | None = Field(
         None,
         description="What one worker has and what a job takes, to check `slots_per_worker` against.",
@@ -244,6 +261,9 @@ class PoolSettings(SettingsTable):
             database=None if self.database is None else Database(**self.database.model_dump()),
             api=None if self.api is None else ApiRate(self.api.calls_per_second, self.api.calls_per_message),
             message_groups=self.message_groups,
+            downstream_guard=self.downstream_guard,
+            hold_on_alarms=self.hold_on_alarms,
+            step_back=self.step_back,
         )
 
     def limits_at(self, now_s: float) -> tuple[int, int, str]:

@@ -15,6 +15,7 @@ __all__ = [
     "cluster_in",
     "cluster_of",
     "queue_of",
+    "read_alarm",
     "read_cluster",
     "read_group",
     "read_namespace",
@@ -111,6 +112,16 @@ def read_table(text: str) -> str:
             'or its ARN ("arn:aws:dynamodb:eu-central-1:123456789012:table/tidegate")'
         )
         raise refuse("is no DynamoDB table's name or ARN", fix)
+    return text
+
+
+def read_alarm(text: str) -> str:
+    """The text itself when it can be a CloudWatch alarm's name, or is its ARN; else `refuse`."""
+    arn = parse_arn(text)
+    known = text.startswith("arn:") and arn is not None and arn.service == "cloudwatch"
+    if text.startswith("arn:") and not (known and arn is not None and arn.resource.startswith("alarm:")):
+        fix = 'write its name ("payments-5xx") or its ARN ("arn:aws:cloudwatch:eu-central-1:123456789012:alarm:NAME")'
+        raise refuse("is no CloudWatch alarm's name or ARN", fix)
     return text
 
 

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tidegate.config.finish_by import read_finish_by
 from tidegate.config.resources import (
+    read_alarm,
     read_cluster,
     read_group,
     read_namespace,
@@ -41,6 +42,7 @@ Group = Annotated[Text, AfterValidator(read_group)]
 Cron = Annotated[Text, AfterValidator(read_cron)]
 Region = Annotated[Text, AfterValidator(read_region)]
 Table = Annotated[Text, AfterValidator(read_table)]
+AlarmName = Annotated[Text, AfterValidator(read_alarm)]
 Namespace = Annotated[Text, AfterValidator(read_namespace)]
 FinishBy = Annotated[Text, AfterValidator(read_finish_by)]
 Share = Annotated[float, Amount(at_least=0, at_most=1)]

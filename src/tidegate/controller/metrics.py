@@ -4,6 +4,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from tidegate.controller.alarms import MinuteAlarms
 from tidegate.core.absence import Absence, absence_of
 from tidegate.core.observation import Reading
 from tidegate.errors import TidegateError
@@ -20,11 +21,12 @@ class MinuteMetrics:
     CloudWatch has one new value a minute and bills each series of each request, so asking more often costs and brings
     nothing. After a failure the next try is also a minute later, and the readings had before stay with the time that
     they speak of: whether they are still fresh is for the core to judge. That holds for each series by itself, whether
-    the whole call failed, one Region of several, or a single series.
+    the whole call failed, one Region of several, or a single series. `alarms` are asked for at the same pass.
     """
 
-    def __init__(self, reader: MetricsReader, metrics: Sequence[Metric]) -> None:
+    def __init__(self, reader: MetricsReader, metrics: Sequence[Metric], alarms: MinuteAlarms | None = None) -> None:
         self._reader = reader
+        self._alarms = alarms
         self.wanted = tuple(dict.fromkeys(metrics))
         """Every series that is asked for, each once."""
         self._readings: dict[Metric, Reading] = {}
@@ -50,10 +52,12 @@ class MinuteMetrics:
         try:
             self._asked_in_minute = now_s // _MINUTE_S
             found = self._latest(now_s)
+            troubles = self._alarms.refresh(now_s) if self._alarms else ()
             self._readings = {**self._readings, **{metric: self._kept(metric, found[metric]) for metric in found}}
         finally:
             self._asking.release()
-        return tuple(dict.fromkeys(reading.detail for reading in found.values() if _failed(reading)))
+        failed = [reading.detail for reading in found.values() if _failed(reading)]
+        return tuple(dict.fromkeys([*failed, *troubles]))
 
     def _latest(self, now_s: float) -> Mapping[Metric, Reading]:
         try:

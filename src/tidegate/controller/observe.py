@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from tidegate.core.absence import Absence, absence_of
 from tidegate.core.model import Pool
-from tidegate.core.observation import Observation, QueueObservation, QuietGroups, Reading
+from tidegate.core.observation import Alarm, Observation, QueueObservation, QuietGroups, Reading
 from tidegate.core.reports import Fleet
 from tidegate.errors import TidegateError
 from tidegate.ports import CapacityTarget, Clock, DirectiveWriter, FleetReader, Metric, QueueCounts, QueueReader
@@ -35,6 +35,8 @@ class PoolSources:
     lease_heartbeat_s: float | None = None
     fair: bool = False
     directives: DirectiveWriter | None = None
+    alarms: Callable[[], tuple[Alarm, ...]] = tuple
+    """What is known of the alarms that hold the pool."""
 
 
 def age_metric(queue: str) -> Metric:
@@ -84,7 +86,7 @@ def observe(sources: PoolSources, readings: Mapping[Metric, Reading], clock: Clo
         for queue, counts, at_s in _count_queues(sources, clock)
     )
     fleet = _observe_fleet(sources, clock)
-    return Observation(now_s=clock.now(), queues=queues, capacity=capacity, fleet=fleet)
+    return Observation(now_s=clock.now(), queues=queues, capacity=capacity, fleet=fleet, alarms=sources.alarms())
 
 
 def _observe_queue(

@@ -1,9 +1,11 @@
 """From settings to things that work: each pool gets its adapters. Nothing is asked of AWS here."""
 
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TextIO
 
+from tidegate.aws.alarms import CloudWatchAlarms
 from tidegate.aws.asg import AutoScalingGroup
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.cloudwatch import CloudWatchMetrics
@@ -13,6 +15,7 @@ from tidegate.aws.emf import EmfLines
 from tidegate.aws.metric_data import CloudWatchWriter
 from tidegate.aws.sqs import SqsQueueReader
 from tidegate.config import PoolSettings, Settings
+from tidegate.controller.alarms import MinuteAlarms
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import PoolSources, queue_metrics
 from tidegate.controller.publisher import MinutePublisher
@@ -52,11 +55,16 @@ def wire(settings: Settings, clock: Clock, *, dry_run: bool = False, log: TextIO
     if dry_run:
         store = ShadowStore(store)
     reader = SqsQueueReader(clients.sqs)
+    alarms = MinuteAlarms(
+        CloudWatchAlarms(clients.cloudwatch),
+        [name for pool in settings.pools.values() for name in pool.hold_on_alarms],
+    )
     pools = tuple(
-        PoolTick(_sources(pool, reader, clients, clock, shared), store, clock) for pool in settings.pools.values()
+        PoolTick(_sources(pool, reader, clients, clock, shared, alarms), store, clock)
+        for pool in settings.pools.values()
     )
     wanted = [metric for pool in pools for queue in pool.sources.queues for metric in queue_metrics(queue)]
-    metrics = MinuteMetrics(CloudWatchMetrics(clients.cloudwatch), wanted)
+    metrics = MinuteMetrics(CloudWatchMetrics(clients.cloudwatch), wanted, alarms)
     return Wired(pools, metrics, clock, settings.tick_s, None if dry_run else _publisher(settings, clients, log))
 
 
@@ -92,6 +100,7 @@ def _sources(
     clients: AwsClients,
     clock: Clock,
     fleet: DynamoFleetTable | FileStore | None,
+    alarms: MinuteAlarms,
 ) -> PoolSources:
     return PoolSources(
         name=pool.name,
@@ -102,6 +111,7 @@ def _sources(
         fleet=fleet,
         lease_heartbeat_s=pool.lease_heartbeat_s,
         directives=fleet,
+        alarms=partial(alarms.of, pool.hold_on_alarms),
     )
 
 
