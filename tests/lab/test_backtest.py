@@ -232,7 +232,18 @@ def test_the_scoreboard_runs_from_a_trace_to_its_json(
     trace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     board = tmp_path / "board.json"
-    args = ["--trace", str(trace), "--quick", "--processes", "1", "--seeds", "1", "--max-messages", "300"]
+    args = [
+        "--trace",
+        str(trace),
+        "--quick",
+        "--processes",
+        "1",
+        "--seeds",
+        "1",
+        "--max-messages",
+        "300",
+        "--no-stress",
+    ]
     assert main(["lab", "scoreboard", *args, "--cache", str(tmp_path / "cache"), "--json", str(board)]) == 0
     data = json.loads(board.read_text())
     assert len(data["cells"]) == 5
@@ -240,6 +251,9 @@ def test_the_scoreboard_runs_from_a_trace_to_its_json(
     shown = capsys.readouterr().out
     assert f"{data['headline']['counted']} of 5 cells count" in shown
     assert "KEDA + HPA" in shown
+    for column in ("worst hour", "p99 ÷ T", "worker-h", "traces met", "starts/h", "rev./h"):
+        assert column in shown
+    assert data["stress"] == []
 
 
 def test_a_fault_in_a_trace_is_said_before_anything_runs(trace: Path, tmp_path: Path) -> None:

@@ -2,17 +2,22 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from tidegate.lab.cache import PartCache, part_from, part_json
 from tidegate.lab.cells import Cell, Windows, cells, made_up, windows_of
+from tidegate.lab.command import board_json
 from tidegate.lab.headline import headline
 from tidegate.lab.parts import Part, Task
+from tidegate.lab.report_table import print_headline
 from tidegate.lab.rivals import OURS, PERFECT_SIGHT, RIVALS, rival_named
 from tidegate.lab.scoreboard import BOUND, CLAIRVOYANT, Row, run, work
+from tidegate.lab.standings import standings
+from tidegate.lab.stress import Strained
 from tidegate.lab.tune import Score
 
 SMALL = Windows(seeds=2, max_messages=400, max_length_s=3600.0)
@@ -177,6 +182,48 @@ def test_regret_is_judged_at_four_mean_workers_and_more() -> None:
     assert head.regret.cells == 1
     assert head.over_bound is not None
     assert head.over_bound.value == pytest.approx(2.0)
+
+
+def test_each_policys_standing_is_a_mean_over_the_cells_that_count() -> None:
+    good, late = replace(scored(2.0), wait_p50_s=6.0, wait_p99_s=30.0, wait_max_s=90.0), scored(4.0, 0.04)
+    rows = [
+        row("a", {"tidegate": Part(good)}),
+        row("b", {"tidegate": Part(late)}),
+        row("b", {"tidegate": Part(good)}, load=5),
+        row("c", {"tidegate": Part(late)}, sight=0.5),
+    ]
+    ours = standings(rows)[0]
+    assert (ours.key, ours.cells, ours.worker_hours) == ("tidegate", 3, 30.0)
+    assert ours.cells_on_time == pytest.approx(2 / 3)
+    assert ours.traces_on_time == pytest.approx(1 / 2)  # b is late by 2 % on average
+    assert ours.late_share == pytest.approx(0.04 / 3)
+    assert ours.wait_p50 == pytest.approx((6 + 1 + 6) / 60 / 3)
+    assert ours.wait_max == pytest.approx((90 + 3 + 90) / 60 / 3)
+    assert (ours.starts_per_hour, ours.reversals_per_hour) == (1.0, 2.0)
+
+
+def test_a_policy_that_no_cell_has_a_score_of_has_no_standing() -> None:
+    rows = [row("a", {"tidegate": Part(scored(2.0)), CLAIRVOYANT: Part(tuned=scored(1.5))})]
+    assert [each.key for each in standings(rows)] == ["tidegate", "perfect_sight", CLAIRVOYANT]
+
+
+def test_every_losing_cell_is_in_the_headline_and_the_first_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    lost = {"tidegate": Part(scored(2.0), scored(2.0)), "keda": Part(scored(1.0), scored(1.0))}
+    head = headline([row(f"trace{n}", lost) for n in range(20)])
+    assert len(head.losses) == 20
+    print_headline(Console(width=200), head)
+    shown = capsys.readouterr().out
+    assert "where we lose: ours ÷ tuned rival, the worst first (20):" in shown
+    assert "and 5 more (all are in the JSON)" in shown
+
+
+def test_json_has_the_stress_rows_beside_the_cells() -> None:
+    strained = Strained("one thing", "tidegate", 0.1, 0.2, 1.5, 7, 2.0)
+    rows = [row("a", {"tidegate": Part(scored(2.0))})]
+    data = json.loads(board_json(SMALL, rows, headline(rows), [strained]))
+    assert data["stress"] == [asdict(strained)]
+    assert data["headline"]["standings"][0]["key"] == "tidegate"
+    assert len(data["cells"]) == 1
 
 
 def test_nobody_is_a_rival_twice() -> None:

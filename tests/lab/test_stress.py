@@ -1,14 +1,16 @@
 import random
 from dataclasses import replace
+from itertools import islice
 
 import pytest
 
 from tests.lab.sights import Present, scenario, seen
 from tidegate.core.reports import WorkFigures
 from tidegate.lab.peers.fixed import FixedFleet
+from tidegate.lab.peers.plain_formula import plain_formula
 from tidegate.lab.policy import Tidegate
 from tidegate.lab.simulator import simulate
-from tidegate.lab.stress import STRESSES, Misled, run_stresses, strained
+from tidegate.lab.stress import STRESSES, Misled, run_stress, run_stresses, strained
 
 
 def stress(name: str) -> int:
@@ -45,6 +47,12 @@ def test_rows_are_the_same_each_time_and_agree_with_the_run() -> None:
     assert first.stress == "nothing goes wrong"
     assert 0 <= first.late_share_settled <= 1
     assert first.cost > 1
+
+
+def test_a_run_by_its_number_is_the_row_of_that_place() -> None:
+    _, second = islice(run_stresses(hours=1.02, seed=3), 2)
+    assert run_stress(1, hours=1.02, seed=3) == second
+    assert (second.stress, second.policy) == (STRESSES[0].name, plain_formula().name)
 
 
 def test_messages_that_were_never_started_count_as_late() -> None:

@@ -20,6 +20,9 @@ SHOWING = (
     "headline.py",
     "report*.py",
     "scoreboard.py",
+    "standings.py",
+    "history*.py",
+    "subject.py",
     "bootstrap.py",
     "stress.py",
 )

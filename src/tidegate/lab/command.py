@@ -14,8 +14,8 @@ from tidegate.lab.command_files import console, progress, writable
 from tidegate.lab.headline import Headline, headline
 from tidegate.lab.parts import Task
 from tidegate.lab.report_table import print_headline, print_stresses
-from tidegate.lab.scoreboard import Row, run
-from tidegate.lab.stress import STRESS_RUNS, run_stresses
+from tidegate.lab.scoreboard import Row, run, stresses
+from tidegate.lab.stress import STRESS_RUNS, Strained, run_stresses
 from tidegate.lab.subject import OpenPool
 from tidegate.lab.traces import SYNTHETIC, load_trace
 
@@ -23,6 +23,7 @@ __all__ = ["main"]
 
 FULL = Windows(seeds=5, max_messages=20_000, max_length_s=8 * 3600.0)
 QUICK = Windows(seeds=2, max_messages=4_000, max_length_s=2.5 * 3600.0)
+STRESS_HOURS, QUICK_STRESS_HOURS = 4.0, 1.5
 QUICK_LOAD = 20.0
 QUICK_TIMES_S = TIMES_S[:5]
 
@@ -55,6 +56,7 @@ def scoreboard(
     processes: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = os.cpu_count() or 1,
     seeds: Annotated[int | None, typer.Option(min=1, help="Windows a cell.")] = None,
     max_messages: Annotated[int | None, typer.Option(min=100, help="Messages a window.")] = None,
+    stress_rows: Annotated[bool, typer.Option("--stress/--no-stress", help="With the rows of `lab stress`.")] = True,
 ) -> int:
     """Ours, untuned, against every rival tuned by hindsight; without --trace on the synthetic traces.
 
@@ -67,10 +69,13 @@ def scoreboard(
     windows = Windows(seeds or base.seeds, max_messages or base.max_messages, base.max_length_s)
     wanted = _quick_cells(traces) if quick else cells(traces)
     rows = _run(wanted, windows, processes, cache)
+    strained = _stresses(processes, QUICK_STRESS_HOURS if quick else STRESS_HOURS) if stress_rows else []
     head = headline(rows)
     print_headline(console(), head)
+    if strained:
+        print_stresses(console(), strained)
     if json_file is not None:
-        json_file.write_text(board_json(windows, rows, head) + "\n")
+        json_file.write_text(board_json(windows, rows, head, strained) + "\n")
     return 0
 
 
@@ -88,9 +93,14 @@ def stress(
     return 0
 
 
-def board_json(windows: Windows, rows: list[Row], head: Headline) -> str:
-    """Everything: the sums, and each policy's figures in each cell."""
-    told = {"windows": asdict(windows), "headline": asdict(head), "cells": [_row_json(row) for row in rows]}
+def board_json(windows: Windows, rows: list[Row], head: Headline, strained: list[Strained]) -> str:
+    """Everything: the sums, the stress rows, and each policy's figures in each cell."""
+    told = {
+        "windows": asdict(windows),
+        "headline": asdict(head),
+        "stress": [asdict(row) for row in strained],
+        "cells": [_row_json(row) for row in rows],
+    }
     return json.dumps(told, ensure_ascii=False, separators=(",", ":"))
 
 
@@ -107,6 +117,12 @@ def _traces(files: list[Path] | None) -> list[str]:
     for file in files or []:
         load_trace(file)  # a fault in it is said now, not by a process half an hour from now
     return [str(file) for file in files or []] or list(SYNTHETIC)
+
+
+def _stresses(processes: int, hours: float) -> list[Strained]:
+    with progress() as bar:
+        shown = bar.add_task("stress rows", total=STRESS_RUNS)
+        return stresses(processes, hours, lambda: bar.update(shown, advance=1))
 
 
 def _run(wanted: list[Cell], windows: Windows, processes: int, cache: Path | None) -> list[Row]:

@@ -9,7 +9,7 @@ from tidegate.errors import ConfigError, Fault
 
 __all__ = ["console", "progress", "writable"]
 
-WIDTH = 132
+WIDTH = 150
 
 
 def writable(option: str, file: Path | None) -> None:

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from tidegate.lab.bootstrap import Mean, geometric_mean
 from tidegate.lab.rivals import OURS, RIVALS, Rival
 from tidegate.lab.scoreboard import CLAIRVOYANT, Row
+from tidegate.lab.standings import Standing, standings
 from tidegate.lab.tune import Score
 
 __all__ = ["Headline", "Loss", "Versus", "headline"]
 
 MEAN_WORKERS_FOR_REGRET = 4.0
 SLOTS_PER_WORKER = 4
-WORST_SHOWN = 15
 
 Pick = Callable[[Row], float | None]
 
@@ -64,6 +64,8 @@ class Headline:
     not_counted: tuple[str, ...]
     late: tuple[str, ...]
     losses: tuple[Loss, ...]
+    """Every one, the worst first."""
+    standings: tuple[Standing, ...]
 
 
 def headline(rows: Sequence[Row]) -> Headline:
@@ -85,6 +87,7 @@ def headline(rows: Sequence[Row]) -> Headline:
         not_counted=tuple(row.cell.name for row in rows if not row.counts),
         late=tuple(row.cell.name for row in counted if not _met(row.default(OURS.key))),
         losses=_losses(counted),
+        standings=standings(rows),
     )
 
 
@@ -130,7 +133,7 @@ def _losses(counted: Sequence[Row]) -> tuple[Loss, ...]:
         for rival in RIVALS
         if (mine := _raised(row)) and (theirs := _cost(row.tuned(rival.key))) and mine > theirs
     ]
-    return tuple(sorted(found, key=lambda loss: -loss.ratio)[:WORST_SHOWN])
+    return tuple(sorted(found, key=lambda loss: -loss.ratio))
 
 
 def _mean(values: Sequence[float]) -> float:

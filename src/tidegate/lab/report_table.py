@@ -7,11 +7,12 @@ from rich.table import Table
 
 from tidegate.lab.bootstrap import Mean
 from tidegate.lab.headline import Headline, Versus
+from tidegate.lab.standings import Standing
 from tidegate.lab.stress import Strained
 
 __all__ = ["print_headline", "print_stresses"]
 
-LISTED = 12
+LISTED = 15
 
 
 def print_headline(console: Console, head: Headline) -> None:
@@ -28,12 +29,11 @@ def print_headline(console: Console, head: Headline) -> None:
         f"cost ÷ achievable clairvoyant {_mean(head.regret)}, ÷ LP bound {_mean(head.over_bound)} (4 workers up)"
     )
     console.print(_table(head.versus))
+    console.print(_standings(head.standings))
     _list(console, "cells that do not count: perfect sight is late there", head.not_counted)
     _list(console, "cells in which ours is late as it comes", head.late)
-    if head.losses:
-        console.print("where we lose (ours ÷ tuned rival):")
-        for loss in head.losses:
-            console.print(f"  {loss.ratio:.2f}  {loss.cell}  against {loss.rival}")
+    lost = [f"{loss.ratio:.2f}  {loss.cell}  against {loss.rival}" for loss in head.losses]
+    _list(console, "where we lose: ours ÷ tuned rival, the worst first", lost)
 
 
 def print_stresses(console: Console, rows: Iterable[Strained]) -> None:
@@ -63,7 +63,7 @@ def print_stresses(console: Console, rows: Iterable[Strained]) -> None:
 def _table(versus: Sequence[Versus]) -> Table:
     table = Table(title="ours ÷ theirs, geometric mean over cells [95 % of bootstrap draws over traces]")
     table.add_column("rival")
-    for column in ("tuned by hindsight", "cells", "can't meet", "as it comes", "late as it comes", "on time", "rev./h"):
+    for column in ("tuned by hindsight", "cells", "can't meet", "as it comes"):
         table.add_column(column, justify="right")
     for each in versus:
         table.add_row(
@@ -72,9 +72,27 @@ def _table(versus: Sequence[Versus]) -> Table:
             str(each.tuned.cells if each.tuned else 0),
             str(len(each.unmet)),
             _mean(each.default),
-            f"{each.default_late_share:.1%}",
-            f"{each.default_on_time:.0%}",
-            f"{each.default_reversals_per_hour:.1f}",
+        )
+    return table
+
+
+def _standings(standings: Sequence[Standing]) -> Table:
+    table = Table(title="every policy as it comes: means over the cells that count, waits in targets")
+    table.add_column("policy")
+    late = ("late", "worst hour", "p50 ÷ T", "p99 ÷ T", "max ÷ T")
+    for column in (*late, "worker-h", "cells met", "traces met", "starts/h", "rev./h"):
+        table.add_column(column, justify="right", no_wrap=True)
+    for each in standings:
+        table.add_row(
+            each.title,
+            f"{each.late_share:.2%}",
+            f"{each.worst_hour_late_share:.1%}",
+            *(f"{wait:.2f}" for wait in (each.wait_p50, each.wait_p99, each.wait_max)),
+            f"{each.worker_hours:,.0f}",
+            f"{each.cells_on_time:.0%}",
+            f"{each.traces_on_time:.0%}",
+            f"{each.starts_per_hour:.1f}",
+            f"{each.reversals_per_hour:.1f}",
         )
     return table
 

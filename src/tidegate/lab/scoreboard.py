@@ -4,6 +4,7 @@ import multiprocessing
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
+from itertools import repeat
 from pathlib import Path
 
 from tidegate.lab.cache import PartCache
@@ -13,9 +14,10 @@ from tidegate.lab.optimum import solve
 from tidegate.lab.parts import Part, Task
 from tidegate.lab.rivals import OURS, PERFECT_SIGHT, RIVALS, Rival, rival_named
 from tidegate.lab.scenario import Scenario
+from tidegate.lab.stress import STRESS_RUNS, Strained, run_stress
 from tidegate.lab.tune import Score, score, tune
 
-__all__ = ["BOUND", "CLAIRVOYANT", "Row", "run", "work"]
+__all__ = ["BOUND", "CLAIRVOYANT", "Row", "run", "stresses", "work"]
 
 BOUND, CLAIRVOYANT = "bound", "clairvoyant"
 FIRST = (PERFECT_SIGHT.key, OURS.key)
@@ -80,6 +82,17 @@ def run(
     return [
         Row(cell, coarse[cell], {task.key: part for task, part in parts.items() if task.cell == cell}) for cell in cells
     ]
+
+
+def stresses(processes: int, hours: float, done: Callable[[], None] = lambda: None) -> list[Strained]:
+    """The rows of `stress`, on several processes."""
+    context = multiprocessing.get_context("spawn")
+    rows = []
+    with ProcessPoolExecutor(processes, mp_context=context) as pool:
+        for row in pool.map(run_stress, range(STRESS_RUNS), repeat(hours)):
+            rows.append(row)
+            done()
+    return rows
 
 
 def _counts(parts: Mapping[Task, Part], cell: Cell, windows: Windows) -> bool:

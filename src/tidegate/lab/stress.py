@@ -4,6 +4,7 @@ import math
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,13 +13,14 @@ from tidegate.core.reports import WorkerReport
 from tidegate.lab.outcome import Outcome
 from tidegate.lab.peers.keda import Keda
 from tidegate.lab.peers.plain_formula import plain_formula
-from tidegate.lab.policy import Policy, Tidegate, Truth
+from tidegate.lab.policy import Policy, Truth
+from tidegate.lab.rivals import OURS, Make
 from tidegate.lab.scenario import Downstream, Scenario
 from tidegate.lab.simulator import simulate
 from tidegate.lab.traces import scenario_from_trace, synthetic
 from tidegate.lab.tune import LATE_ALLOWED
 
-__all__ = ["STRESSES", "STRESS_RUNS", "Misled", "Strained", "Stress", "run_stresses", "strained"]
+__all__ = ["STRESSES", "STRESS_RUNS", "Misled", "Strained", "Stress", "run_stress", "run_stresses", "strained"]
 
 HOUR_S = 3600.0
 SETTLED_S = HOUR_S
@@ -116,11 +118,18 @@ STRESSES: tuple[Stress, ...] = (
     Stress("from zero workers", lambda scenario: replace(scenario, initial_workers=0)),
 )
 
+POLICIES: tuple[Make, ...] = (
+    OURS.default,
+    lambda _: plain_formula(),
+    lambda scenario: Keda(float(scenario.slots_per_worker)),
+)
+"""Under every stress, none tuned; KEDA with as many messages a pod as that has slots."""
+
 STEADY_WORKERS = (1, 5, 50, 500)
 """Mean workers of the steady rows: Poisson arrivals, exponential service times, noisy counts."""
 
 
-STRESS_RUNS = 3 * len(STRESSES) + len(STEADY_WORKERS)
+STRESS_RUNS = len(POLICIES) * len(STRESSES) + len(STEADY_WORKERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,17 +152,23 @@ class Strained:
 
 def run_stresses(hours: float = 4.0, seed: int = 1) -> Iterator[Strained]:
     """Every stress under ours, the plain formula and KEDA; then ours at constant load."""
-    base = _base(hours, seed)
-    for stress in STRESSES:
-        scenario = stress.change(base)
-        for policy in (Tidegate(), plain_formula(), Keda(float(base.slots_per_worker))):
-            told = Misled(policy, stress.service_time, stress.counts)
-            yield strained(stress.name, scenario, simulate(scenario, told, seed))
-    for workers in STEADY_WORKERS:
+    return (run_stress(number, hours, seed) for number in range(STRESS_RUNS))
+
+
+def run_stress(number: int, hours: float = 4.0, seed: int = 1) -> Strained:
+    """One of the runs, 0 … STRESS_RUNS - 1, by number so that other processes can be told which."""
+    if number >= len(POLICIES) * len(STRESSES):
+        workers = STEADY_WORKERS[number - len(POLICIES) * len(STRESSES)]
         scenario = _steady(workers, hours, seed)
-        yield strained(f"constant load, about {workers} workers", scenario, simulate(scenario, Tidegate(), seed))
+        outcome = simulate(scenario, OURS.default(scenario), seed)
+        return strained(f"constant load, about {workers} workers", scenario, outcome)
+    stress, make = STRESSES[number // len(POLICIES)], POLICIES[number % len(POLICIES)]
+    scenario = stress.change(_base(hours, seed))
+    told = Misled(make(scenario), stress.service_time, stress.counts)
+    return strained(stress.name, scenario, simulate(scenario, told, seed))
 
 
+@lru_cache(maxsize=1)
 def _base(hours: float, seed: int) -> Scenario:
     bins = synthetic("bursty", seed, mean_per_s=5.0, length_s=hours * HOUR_S)
     return scenario_from_trace(
