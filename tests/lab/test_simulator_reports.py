@@ -8,10 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.lab.rig import Script, scenario
-from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import WAIT_BOUNDS_S, DependencyFigures, WorkerReport, WorkerState, WorkFigures
 from tidegate.lab.fleet import Platform
-from tidegate.lab.fleet_reports import FleetReports
-from tidegate.lab.scenario import Scenario
+from tidegate.lab.fleet_reports import DEPENDENCY, FleetReports
+from tidegate.lab.scenario import Downstream, Scenario
 from tidegate.lab.simulator import simulate
 from tidegate.lab.simulator_queue import Runs, SimulatedQueue
 
@@ -127,3 +127,18 @@ def test_a_failed_run_is_reported_as_a_failure_and_its_next_start_as_a_redeliver
     assert (total.starts, total.completions, total.failures, total.redeliveries) == (2, 0, 2, 1)
     assert (total.service_time_sum_s, total.service_time_square_sum_s2) == (4.0, 8.0)
     assert sum(total.waits) == 1  # the wait of the first receive: the second is the back-off, not the queue's doing
+
+
+def test_calls_of_a_strained_dependency_are_timed_and_no_others_are_reported() -> None:
+    arrivals = [1.0, 1.0, 1.0, 1.0]
+    plain, strained = (
+        scenario(arrivals, 2.0, length_s=100, initial_workers=1, slots_per_worker=4, downstream=downstream)
+        for downstream in (None, Downstream(capacity_slots=2, strain=1.0))
+    )
+    script = Script((0, 1))
+    simulate(plain, script, seed=1)
+    assert script.at(90).fleet.workers[0].total.dependencies == {}
+    simulate(strained, script, seed=1)
+    total = script.at(90).fleet.workers[0].total
+    # 1, 2, 3 and 4 slots are busy as they start: 1, 1, 1.5 and 2 times as long
+    assert total.dependencies == {DEPENDENCY: DependencyFigures(calls=4, time_sum_s=2.0 * 5.5)}

@@ -9,15 +9,18 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.reports import WAIT_BOUNDS_S, DependencyFigures, WorkerReport, WorkerState, WorkFigures
 from tidegate.lab.fleet import SimulatedWorker
 from tidegate.lab.scenario import Floats, Scenario
 from tidegate.lab.simulator_queue import Runs
 
-__all__ = ["BEATS_TO_LIVE_S", "BEAT_S", "FleetReports"]
+__all__ = ["BEATS_TO_LIVE_S", "BEAT_S", "DEPENDENCY", "FleetReports"]
 
 BEAT_S = 10.0
 BEATS_TO_LIVE_S = 3 * BEAT_S
+
+DEPENDENCY = "downstream"
+"""What reports call the scenario's `downstream`."""
 
 _BUCKETS = len(WAIT_BOUNDS_S) + 1
 _STARTS, _COMPLETIONS, _FAILURES, _REDELIVERIES, _SUM, _SQUARES, _WAITS = range(7)
@@ -84,8 +87,9 @@ class FleetReports:
         self._totals += recent if same else _figures(runs, row, self._totals_until_s, latest_s)
         self._totals_until_s = latest_s
         busy = np.bincount(row[(runs.starts_s < latest_s[row]) & (runs.ends_s >= latest_s[row])], minlength=len(listed))
-        recents = _work_figures(latest_s - before_s, recent)
-        totals = _work_figures(latest_s - [worker.ready_at_s for worker in listed], self._totals)
+        called = self._scenario.downstream is not None
+        recents = _work_figures(latest_s - before_s, recent, called=called)
+        totals = _work_figures(latest_s - [worker.ready_at_s for worker in listed], self._totals, called=called)
         rows = zip(listed, latest_s.tolist(), busy.tolist(), recents, totals, strict=True)
         return tuple(self._report(*row) for row in rows)
 
@@ -149,7 +153,8 @@ def _figures(runs: _Window, row: NDArray[np.int64], from_s: Floats, to_s: Floats
     return figures
 
 
-def _work_figures(spans_s: Floats, figures: Floats) -> list[WorkFigures]:
+def _work_figures(spans_s: Floats, figures: Floats, *, called: bool) -> list[WorkFigures]:
+    """`called`: handlers do nothing but call the dependency, and time it as `message.dependency` does."""
     counts = figures[:, :_SUM].astype(np.int64).tolist()
     sums = figures[:, _SUM:_WAITS].tolist()
     waits = figures[:, _WAITS:].astype(np.int64).tolist()
@@ -163,11 +168,16 @@ def _work_figures(spans_s: Floats, figures: Floats) -> list[WorkFigures]:
             service_time_sum_s=sum_s,
             service_time_square_sum_s2=square_sum_s2,
             waits=tuple(buckets) if any(buckets) else (),
+            dependencies=_calls(completions + failures, sum_s) if called else {},
         )
         for span_s, (starts, completions, failures, redeliveries), (sum_s, square_sum_s2), buckets in zip(
             spans_s.tolist(), counts, sums, waits, strict=True
         )
     ]
+
+
+def _calls(calls: int, time_sum_s: float) -> dict[str, DependencyFigures]:
+    return {DEPENDENCY: DependencyFigures(calls=calls, time_sum_s=time_sum_s)} if calls else {}
 
 
 def _latest_beats(workers: list[SimulatedWorker], now_s: float) -> tuple[list[SimulatedWorker], Floats, Floats]:
