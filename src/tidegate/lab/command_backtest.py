@@ -21,43 +21,61 @@ DAYS = 7
 CACHE = Path("~/.cache/tidegate")
 
 
+Trace = Annotated[Path | None, typer.Option(help="CSV file t_s,count: each bin's start and its arrivals.")]
+PoolName = Annotated[str | None, typer.Option(help="A pool of the settings: its own past, from CloudWatch.")]
+Days = Annotated[int | None, typer.Option(min=1, max=DAYS_AT_MOST, help="With --pool: how far back; left out: 7.")]
+Config = Annotated[
+    str, typer.Option("--config", "-c", envvar="TIDEGATE_CONFIG", help="With --pool: where the settings are.")
+]
+Cache = Annotated[Path, typer.Option(help="With --pool: keeps CloudWatch's answers for a day.")]
+Refresh = Annotated[bool, typer.Option("--refresh", help="With --pool: ask CloudWatch again.")]
+TargetWait = Annotated[
+    str | None, typer.Option(help="The wait that no message should exceed; left out: the pool's, or 60s.")
+]
+ServiceTime = Annotated[
+    str | None, typer.Option(help="Mean time that a handler runs; left out: as measured in the pool, or 1s.")
+]
+StartUp = Annotated[
+    str | None, typer.Option(help="From asking for a worker to its first receive; left out: measured, or 60s.")
+]
+Slots = Annotated[
+    int | None, typer.Option(min=1, help="Messages that a worker handles at a time; left out: the pool's, or 4.")
+]
+Variation = Annotated[
+    float | None,
+    typer.Option(min=0, help="Squared coefficient of variation of the run time; left out: measured, or 1."),
+]
+Least = Annotated[int | None, typer.Option(min=0, help="Never fewer; left out: the pool's, or 0.")]
+Most = Annotated[int | None, typer.Option(min=1, help="Never more; left out: the pool's, or twice the peak.")]
+Fifo = Annotated[bool, typer.Option("--fifo", help="Messages are read in the order of sending.")]
+Price = Annotated[float | None, typer.Option(min=0, help="In dollars.")]
+MaxMessages = Annotated[int, typer.Option(min=100, help="Thin out a longer trace.")]
+Seed = Annotated[int, typer.Option(help="Of everything that is left to chance.")]
+Json = Annotated[Path | None, typer.Option("--json", help="Write the figures to this file.")]
+Html = Annotated[Path | None, typer.Option("--html", help="Write a page with charts to this file.")]
+
+
 def backtest(
     context: typer.Context,
-    trace: Annotated[Path | None, typer.Option(help="CSV file t_s,count: each bin's start and its arrivals.")] = None,
-    pool: Annotated[str | None, typer.Option(help="A pool of the settings: its own past, from CloudWatch.")] = None,
-    days: Annotated[
-        int | None, typer.Option(min=1, max=DAYS_AT_MOST, help="With --pool: how far back; left out: 7.")
-    ] = None,
-    config: Annotated[
-        str, typer.Option("--config", "-c", envvar="TIDEGATE_CONFIG", help="With --pool: where the settings are.")
-    ] = "tidegate.toml",
-    cache: Annotated[Path, typer.Option(help="With --pool: keeps CloudWatch's answers for a day.")] = CACHE,
-    refresh: Annotated[bool, typer.Option("--refresh", help="With --pool: ask CloudWatch again.")] = False,
-    target_wait: Annotated[
-        str | None, typer.Option(help="The wait that no message should exceed; left out: the pool's, or 60s.")
-    ] = None,
-    service_time: Annotated[
-        str | None, typer.Option(help="Mean time that a handler runs; left out: as measured in the pool, or 1s.")
-    ] = None,
-    start_up: Annotated[
-        str | None, typer.Option(help="From asking for a worker to its first receive; left out: measured, or 60s.")
-    ] = None,
-    slots: Annotated[
-        int | None, typer.Option(min=1, help="Messages that a worker handles at a time; left out: the pool's, or 4.")
-    ] = None,
-    variation: Annotated[
-        float | None, typer.Option(min=0, help="Squared coefficient of variation of the run time; left out: 1.")
-    ] = None,
-    min_workers: Annotated[int | None, typer.Option(min=0, help="Never fewer; left out: the pool's, or 0.")] = None,
-    max_workers: Annotated[
-        int | None, typer.Option(min=1, help="Never more; left out: the pool's, or twice the peak.")
-    ] = None,
-    fifo: Annotated[bool, typer.Option("--fifo", help="Messages are read in the order of sending.")] = False,
-    price_per_worker_hour: Annotated[float | None, typer.Option(min=0, help="In dollars.")] = None,
-    max_messages: Annotated[int, typer.Option(min=100, help="Thin out a longer trace.")] = 1_000_000,
-    seed: Annotated[int, typer.Option(help="Of everything that is left to chance.")] = 0,
-    json_file: Annotated[Path | None, typer.Option("--json", help="Write the figures to this file.")] = None,
-    html_file: Annotated[Path | None, typer.Option("--html", help="Write a page with charts to this file.")] = None,
+    trace: Trace = None,
+    pool: PoolName = None,
+    days: Days = None,
+    config: Config = "tidegate.toml",
+    cache: Cache = CACHE,
+    refresh: Refresh = False,
+    target_wait: TargetWait = None,
+    service_time: ServiceTime = None,
+    start_up: StartUp = None,
+    slots: Slots = None,
+    variation: Variation = None,
+    min_workers: Least = None,
+    max_workers: Most = None,
+    fifo: Fifo = False,
+    price_per_worker_hour: Price = None,
+    max_messages: MaxMessages = 1_000_000,
+    seed: Seed = 0,
+    json_file: Json = None,
+    html_file: Html = None,
 ) -> int:
     """What tidegate, its rivals as they come and fixed fleets would have cost on this traffic, and how late they were.
 
@@ -72,13 +90,16 @@ def backtest(
         subject = _of_pool(context.obj, config, pool, days or DAYS, given, cache, refresh=refresh)
     else:
         subject = from_trace(_trace(trace, pool, days), given)
-    told = _run(subject)
-    print_backtest(console(), told, price_per_worker_hour)
-    if json_file is not None:
-        json_file.write_text(backtest_json(told, price_per_worker_hour) + "\n", encoding="utf-8")
-    if html_file is not None:
-        html_file.write_text(backtest_html(told, price_per_worker_hour), encoding="utf-8")
+    _report(_run(subject), price_per_worker_hour, json_file, html_file)
     return 0
+
+
+def _report(told: Backtest, price: float | None, json_file: Path | None, html_file: Path | None) -> None:
+    print_backtest(console(), told, price)
+    if json_file is not None:
+        json_file.write_text(backtest_json(told, price) + "\n", encoding="utf-8")
+    if html_file is not None:
+        html_file.write_text(backtest_html(told, price), encoding="utf-8")
 
 
 def _trace(trace: Path | None, pool: str | None, days: int | None) -> Path:

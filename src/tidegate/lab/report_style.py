@@ -50,7 +50,8 @@ polyline, line { fill: none; stroke-width: 1.6; vector-effect: non-scaling-strok
   stroke: var(--ours); }
 .target { stroke: var(--ink); stroke-dasharray: 5 4; stroke-width: 1.2; }
 .hover { fill: transparent; } .hover:hover { fill: var(--hover); }
-.scroll { overflow-x: auto; margin-top: .6rem; } table { border-collapse: collapse; width: 100%; font-size: .875rem; }
+.scroll { overflow-x: auto; margin-top: .6rem; } table { border-collapse: separate; border-spacing: 0; width: 100%;
+  font-size: .875rem; }
 table { font-variant-numeric: tabular-nums; } th { color: var(--soft); font-weight: 600; vertical-align: bottom; }
 th, td { padding: .35rem .6rem; text-align: right; border-bottom: 1px solid var(--line); }
 td { white-space: nowrap; } tr.is-ours td { font-weight: 700; } .is-late td:nth-child(2) { color: var(--late); }

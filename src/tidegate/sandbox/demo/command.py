@@ -36,15 +36,19 @@ def main(args: list[str], clock: Clock) -> int:
     return int(code or 0)
 
 
+Length = Annotated[
+    str | None, typer.Option("--for", help="How long messages are sent; left out: as long as the trace, or 90s.")
+]
+TraceFile = Annotated[
+    Path | None, typer.Option(help="CSV file with the header t_s,count: each bin's start and its arrivals.")
+]
+RecordFile = Annotated[Path | None, typer.Option(help="Record the controller's decisions here, for `tidegate replay`.")]
+
+
 def _command(clock: Clock) -> Callable[..., int]:
     def demo(
-        length: Annotated[
-            str | None,
-            typer.Option("--for", help="How long messages are sent; left out: as long as the trace, or 90s."),
-        ] = None,
-        trace: Annotated[
-            Path | None, typer.Option(help="CSV file with the header t_s,count: each bin's start and its arrivals.")
-        ] = None,
+        length: Length = None,
+        trace: TraceFile = None,
         speed: Annotated[float, typer.Option(help="Divide the trace's time axis (and nothing else) by this.")] = 1.0,
         target_wait: Annotated[str, typer.Option(help="The wait that no message should exceed.")] = "10s",
         service_time: Annotated[str, typer.Option(help="Mean time that a handler works.")] = "300ms",
@@ -52,9 +56,7 @@ def _command(clock: Clock) -> Callable[..., int]:
         capacity: Annotated[str, typer.Option(help="What the agent plays: ecs or asg.")] = "ecs",
         seed: Annotated[int, typer.Option(help="Of the traffic and the queue's order.")] = 1,
         json_file: Annotated[Path | None, typer.Option("--json", help="Write the verdict to this file.")] = None,
-        record: Annotated[
-            Path | None, typer.Option(help="Record the controller's decisions here, for `tidegate replay`.")
-        ] = None,
+        record: RecordFile = None,
         headless: Annotated[bool, typer.Option("--headless", help="No live view, even on a terminal.")] = False,
     ) -> int:
         """Real traffic, real worker processes and the real controller, on this machine, with no AWS account.
