@@ -136,6 +136,12 @@ def test_the_settings_of_the_pool_hold_unless_options_say_otherwise(tmp_path: Pa
         asked(past(), tmp_path, max_workers=1)
 
 
+def test_a_fifo_queue_is_read_in_order_without_being_told(tmp_path: Path) -> None:
+    assert not asked(past(), tmp_path).question.fifo
+    ordered = FakeHistory(("orders.fifo",), NumberOfMessagesSent=[60.0])
+    assert asked(replace(past(ordered), queues=("orders.fifo",)), tmp_path).question.fifo
+
+
 MEASURED = PoolState(service_time=ServiceTime(100, 50.0, 50.0), start_ups_s=(20.0, 40.0))
 
 

@@ -1,7 +1,7 @@
 """CloudWatch's past: whole series over days, page by page.
 
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_GetMetricData.html: 60 s periods are kept for 15
-days, 300 s periods for 63; a page holds up to 100,800 values. Values are billed by series and request, not by length.
+days, 300 s periods for 63; a page holds up to 100,800 values.
 """
 
 from collections import defaultdict

@@ -1,7 +1,7 @@
 """What a backtest is about: a trace from a file, or a pool's own past, with the times that were given or measured."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from tidegate.core.durations import format_duration, parse_duration
@@ -100,7 +100,8 @@ def from_pool(source: PoolSource, days: int, given: Given, cache: HistoryCache, 
     bins = bins_of(history, source.pool.name, source.counts)
     kept = known is not None or cache.put(history, days)
     times = _times(source, given, history)
-    question = _question(given, times, source.pool)
+    ordered = given.fifo or all(queue.endswith(".fifo") for queue in source.queues)
+    question = _question(replace(given, fifo=ordered), times, source.pool)
     notes = (
         _origin(history, known is not None, str(cache.file(source.queues, days)) if kept else None),
         *times.notes,

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,6 +75,32 @@ def scenario_from_trace(
     if not bins or sum(each.count for each in bins) == 0:
         raise ValueError(f"trace {name} holds no messages")
     draws = np.random.default_rng([seed, 1])
+    drawn = _draw(bins, load_slots, max_messages, max_length_s, min_length_s, draws)
+    mean_s = load_slots / drawn.rate_per_s
+    how.setdefault("slots_per_worker", 4)
+    if initial_workers is None:
+        initial_workers = _initial_workers(drawn.arrivals_s, mean_s, target_wait_s + start_up_s, **how)
+    service_s = service_times(service, mean_s, variation, len(drawn.arrivals_s), draws)
+    how["initial_workers"] = initial_workers
+    return Scenario(name, drawn.arrivals_s, service_s, target_wait_s, start_up_s, drawn.length_s, **how)
+
+
+class _Drawn(NamedTuple):
+    """A window's arrivals; `rate_per_s` is the trace's mean rate after thinning."""
+
+    arrivals_s: Floats
+    length_s: float
+    rate_per_s: float
+
+
+def _draw(
+    bins: Sequence[Bin],
+    load_slots: float,
+    max_messages: int,
+    max_length_s: float,
+    min_length_s: float,
+    draws: np.random.Generator,
+) -> _Drawn:
     edges_s = np.array([each.begin_s for each in bins] + [bins[-1].end_s]) - bins[0].begin_s
     counts = np.array([each.count for each in bins], np.int64)
     mean_per_s = float(counts.sum() / edges_s[-1])
@@ -83,19 +109,7 @@ def scenario_from_trace(
     edges_s, counts = _window(edges_s, counts, window_s, mean_per_s, draws)
     counts = _at_most(max_messages, _scale(counts, rate_per_s / mean_per_s, draws), draws)
     arrivals_s = _spread(edges_s[: len(counts) + 1], counts, draws)
-    how.setdefault("slots_per_worker", 4)
-    if initial_workers is None:
-        initial_workers = _initial_workers(arrivals_s, load_slots / rate_per_s, target_wait_s + start_up_s, **how)
-    return Scenario(
-        name=name,
-        arrivals_s=arrivals_s,
-        service_s=service_times(service, load_slots / rate_per_s, variation, len(arrivals_s), draws),
-        target_wait_s=target_wait_s,
-        start_up_s=start_up_s,
-        length_s=float(edges_s[len(counts)]),
-        initial_workers=initial_workers,
-        **how,
-    )
+    return _Drawn(arrivals_s, float(edges_s[len(counts)]), rate_per_s)
 
 
 def service_times(
