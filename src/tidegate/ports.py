@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from tidegate.core.condition import Condition
 from tidegate.core.directive import Directive
 from tidegate.core.model import Decision, PoolState
 from tidegate.core.observation import Alarm, Capacity, Reading
@@ -222,6 +223,10 @@ class EventSink(Protocol):
     """Where the controller says what it did: one call per pool and tick, from several threads."""
 
     def decided(self, decision: Decision, wrote: bool) -> None: ...
+
+    def changed_state(self, decision: Decision, was: Condition) -> None:
+        """A pool's state is another than before, once for each change; after `decided`."""
+        ...
 
     def failed(self, pool: str, error: Exception) -> None: ...
 

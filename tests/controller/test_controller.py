@@ -10,6 +10,7 @@ import pytest
 from tests.controller.pool_rig import InlineExecutor, LastMinuteExecutor, Rig, always, controller_of
 from tidegate.controller.controller import METRICS, MOST_THREADS, Outcome
 from tidegate.controller.observe import age_metric
+from tidegate.core.condition import Condition, Pressure, condition_of
 from tidegate.core.decide import decide as core_decide
 from tidegate.core.model import Decision, Pool, PoolState
 from tidegate.core.observation import Observation, Reading
@@ -122,6 +123,26 @@ def test_the_first_decisions_wait_for_cloudwatch_and_see_what_it_said() -> None:
     future.result()
 
     assert ages == [42]
+
+
+def test_a_pools_state_is_an_event_when_it_changes_and_once_for_each_change() -> None:
+    late = Pressure(0.0, 100.0, Condition.AT_CEILING)
+
+    def decide(pool: Pool, state: PoolState, seen: Observation) -> tuple[Decision, PoolState]:
+        decided, after = always(2)(pool, state, seen)
+        pressure = pressures.pop(0)
+        return replace(decided, state=condition_of(pressure)), replace(after, pressure=pressure)
+
+    pressures = [None, late, late, None]
+    rig = Rig(decide=decide)
+    controller = controller_of([rig], InlineExecutor())
+    for _ in range(4):
+        controller.tick()
+
+    assert rig.events.state_changes == [
+        ("orders", Condition.NORMAL, Condition.AT_CEILING),
+        ("orders", Condition.AT_CEILING, Condition.NORMAL),
+    ]
 
 
 def test_later_decisions_never_wait_for_cloudwatch() -> None:

@@ -17,6 +17,7 @@ from tidegate.config import Settings
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import queue_metrics
 from tidegate.controller.shadow import ShadowStore
+from tidegate.core.condition import Condition, Pressure
 from tidegate.core.decide import decide as core_decide
 from tidegate.core.durations import parse_duration
 from tidegate.core.memory import HealthMemory
@@ -320,6 +321,17 @@ def test_status_says_who_holds_each_pool_and_what_was_asked_for(settings_file: P
     assert orders.startswith("orders: frozen by ann@")
     assert orders.endswith("until resumed; nothing asked for yet")
     assert mail == "mail: run by the controller; last asked for 3"
+
+
+def test_status_says_that_a_pool_is_at_its_ceiling_and_late(settings_file: Path, store: FileStore) -> None:
+    store.save("orders", PoolState(desired=10, pressure=Pressure(0.0, 90.0, Condition.AT_CEILING)), 0)
+
+    orders, *_ = tidegate("status").stdout.splitlines()
+
+    assert orders == (
+        "orders: run by the controller; last asked for 10; "
+        "at its ceiling and late for more than a minute: producers are told to send less"
+    )
 
 
 def test_status_shows_how_a_pool_that_was_watched_fares(settings_file: Path, store: FileStore) -> None:

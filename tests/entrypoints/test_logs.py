@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from tests.controller.pool_rig import decision
-from tidegate.core.model import Health, Step
+from tidegate.core.condition import Condition
+from tidegate.core.model import Action, Decision, Health, Reason, Step
 from tidegate.entrypoints.logs import LogSink, make_logger
 from tidegate.errors import ConfigError, Denied, Gone
 
@@ -140,6 +141,20 @@ def test_an_unexpected_failure_has_its_traceback_but_never_the_local_variables(s
     assert "Traceback" in stream.getvalue()
     assert "in handle" in stream.getvalue()
     assert "card number 4111" not in stream.getvalue()
+
+
+def test_a_pool_that_is_late_at_its_ceiling_is_a_warning_and_its_end_is_none() -> None:
+    stream = io.StringIO()
+    sink = LogSink(make_logger("info", stream))
+    decided = Decision("orders", 0.0, 2, 2, Action.HOLD, Reason.CEILING, "held", state=Condition.AT_CEILING)
+
+    sink.changed_state(decided, Condition.NORMAL)
+    sink.changed_state(replace(decided, state=Condition.NORMAL), Condition.AT_CEILING)
+
+    assert [(line["level"], line["event"], line["state"], line["was"]) for line in json_lines(stream)] == [
+        ("warning", "state", "at_ceiling", "normal"),
+        ("info", "state", "normal", "at_ceiling"),
+    ]
 
 
 def test_a_missed_tick_is_a_warning_that_counts() -> None:

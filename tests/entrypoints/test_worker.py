@@ -276,3 +276,7 @@ def test_two_workers_on_one_machine_have_names_of_their_own() -> None:
 def test_a_wrong_setting_is_refused_when_the_worker_is_made() -> None:
     with pytest.raises(ConfigError, match="slots = 0"):
         Worker("orders", handler=lambda message: None, slots=0)
+
+
+def test_a_worker_that_reports_to_nobody_is_never_asked_to_shed() -> None:
+    assert not Worker("orders", handler=print).shedding

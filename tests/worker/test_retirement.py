@@ -115,6 +115,16 @@ async def test_a_word_that_cannot_be_read_changes_nothing() -> None:
         assert work.started == []
 
 
+async def test_a_worker_hears_that_its_pool_sheds_and_works_on(work: Work) -> None:
+    async with working(work) as bench:
+        bench.sink.told = Directive(shed=True)
+        await until(lambda: bench.service.directive.shed)
+        sent = bench.queue.send()
+        await until(lambda: work.finished == [sent])
+        bench.sink.told = Directive()
+        await until(lambda: not bench.service.directive.shed)
+
+
 async def test_another_workers_retirement_is_none_of_its_business(work: Work) -> None:
     async with working(work) as bench:
         bench.sink.told = Directive(retire=("w2", "w11"))

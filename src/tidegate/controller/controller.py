@@ -127,6 +127,8 @@ class Controller:
             self._sink.failed(pool.name, error)
             return Outcome(pool.name, error=error)
         self._sink.decided(ticked.decision, ticked.wrote)
+        if ticked.decision.state is not ticked.was:
+            self._sink.changed_state(ticked.decision, ticked.was)
         if self._publisher:
             self._publisher.add(ticked.decision, ticked.wrote)
         return Outcome(pool.name, ticked.decision)

@@ -7,6 +7,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
 
 from tidegate.controller.observe import PoolSources, observe
 from tidegate.controller.shadow import ShadowStore
+from tidegate.core.condition import Condition, condition_of
 from tidegate.core.decide import decide as core_decide
 from tidegate.core.directive import must_tell
 from tidegate.core.model import Decision, Pool, PoolState
@@ -29,6 +30,8 @@ class Ticked:
 
     decision: Decision
     wrote: bool
+    was: Condition = Condition.NORMAL
+    """The pool's state before this tick."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class PoolTick:
         retrying = Retrying(retry=retry_if_exception_type(StateConflict), stop=stop_after_attempt(_TRIES), reraise=True)
         decided = retrying(self._decide_and_save, readings)
         untold = self._tell(decided)
-        ticked = Ticked(decided.decision, wrote=self._act(decided))
+        ticked = Ticked(decided.decision, self._act(decided), condition_of(decided.before.pressure))
         if untold is not None:
             raise untold
         return ticked

@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
+from tidegate.core.condition import Condition, condition_of, pressed
+from tidegate.core.directive import said
 from tidegate.core.downstream import Guarded, guard
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
@@ -116,6 +118,7 @@ def _limited(
     state = replace(state, needs=needs, ticked_at_s=seen.now_s, guard=guarded.memory)
     gentle = is_gentle(seen)
     _limit(trail, state, signals, limit, guarded, load, gentle=gentle)
+    state = _shed(trail, state, limit, guarded, load, wanted)
     retired, values, state = retire_step(trail.workers, trail.note, state, signals, seen, gentle=gentle)
     trail.apply("retire", retired, values)
     reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
@@ -124,6 +127,7 @@ def _limited(
     crowded = _crowded(trail, state, load) if load is not None and state.classes else ()
     health = health_of(memory, trail.pool, seen.now_s, (*trail.notices, *crowded))
     decision = _decision(trail, signals.errors, health, reason, _said(trail, load, wanted, reason))
+    decision = replace(decision, state=condition_of(state.pressure))
     state = times.record_change(state, seen.now_s, trail.workers - current)
     return decision, replace(state, desired=trail.workers, health=memory)
 
@@ -138,6 +142,23 @@ def _said(trail: _Trail, load: Load | None, wanted: int, reason: Reason) -> str:
     else:
         said = sentence(trail.pool, load, current, wanted, trail.workers, reason, trail.note)
     return "; ".join((said, *trail.notices))
+
+
+def _shed(
+    trail: _Trail, state: PoolState, limit: Ceiling, guarded: Guarded, load: Load | None, wanted: int
+) -> PoolState:
+    """Late, and no more workers may be had: after a minute that is a state, and producers are told to send less."""
+    pool, now_s = trail.pool, trail.seen.now_s
+    cause = None
+    if load is not None:
+        late = pool.finish_in_s is None and load.head_age.value > pool.target_wait_s
+        held = Condition.AT_CEILING if wanted > limit.workers else Condition.DOWNSTREAM
+        cause = held if late and wanted > guarded.limit.workers else Condition.NORMAL
+    state = replace(state, pressure=pressed(state.pressure, now_s, cause))
+    shed = condition_of(state.pressure) is not Condition.NORMAL
+    if shed:
+        trail.notices.append("late, and no more workers may be had: producers are told to send less")
+    return replace(state, directive=said(state.directive, replace(state.directive, shed=shed), now_s))
 
 
 def _crowded(trail: _Trail, state: PoolState, load: Load) -> tuple[str, ...]:

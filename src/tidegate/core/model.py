@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import Literal
 
 from tidegate.core.bottlenecks import ApiRate, Database
+from tidegate.core.condition import Condition, Pressure
 from tidegate.core.directive import Directive
 from tidegate.core.downstream_state import GuardMemory
 from tidegate.core.memory import ClassMemory, Contest, HealthMemory, MovedIn, Presence
@@ -173,6 +174,8 @@ class PoolState:
     surge: float = 0.4
     """How far √rate rises over the blind window, ÷ √rate: the 95 % quantile, learned. At first a doubling."""
     guard: GuardMemory = field(default_factory=GuardMemory)
+    pressure: Pressure | None = None
+    """Messages are late and no more workers may be had."""
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""
@@ -267,4 +270,6 @@ class Decision:
     steps: tuple[Step, ...] = ()
     errors: tuple[str, ...] = ()
     health: Health = field(default_factory=Health)
+    state: Condition = Condition.NORMAL
+    """Late for more than a minute at the ceiling (or under the downstream guard): producers are asked to send less."""
     schema: int = SCHEMA

@@ -10,8 +10,9 @@ from typing import Any, TextIO, cast
 import structlog
 from structlog.typing import FilteringBoundLogger, Processor
 
+from tidegate.core.condition import Condition
 from tidegate.core.model import Decision, Scalar
-from tidegate.entrypoints.show import error_text
+from tidegate.entrypoints.show import condition_text, error_text
 from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import ConfigError, Fault, TidegateError
 
@@ -115,6 +116,13 @@ class LogSink:
             self._log.error("decision", **fields, errors=list(decision.errors))
         else:
             self._log.info("decision", **fields)
+
+    def changed_state(self, decision: Decision, was: Condition) -> None:
+        """At warning level when the pool is late and may have no more workers; at info when that is over."""
+        told = self._log.info if decision.state is Condition.NORMAL else self._log.warning
+        told(
+            "state", pool=decision.pool, state=str(decision.state), was=str(was), meaning=condition_text(decision.state)
+        )
 
     def failed(self, pool: str, error: Exception) -> None:
         """A traceback only for what tidegate did not raise on purpose."""

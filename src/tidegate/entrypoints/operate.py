@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from tidegate.core.condition import Condition, condition_of
 from tidegate.core.overrides import in_force
 from tidegate.entrypoints.options import DEFAULT_CONFIG, EXIT_FAULT, ConfigFile, load_settings
-from tidegate.entrypoints.show import Shown, error_text, health_lines, holder_text, say, warn
+from tidegate.entrypoints.show import Shown, condition_text, error_text, health_lines, holder_text, say, warn
 from tidegate.errors import ConfigError, Fault, StateUnreadable
 
 if TYPE_CHECKING:
@@ -76,6 +77,8 @@ def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
         asked = "nothing asked for yet" if state.desired is None else f"last asked for {state.desired}"
         health = health_of(state.health, settings.pools[name].at(now_s), now_s)
         said = [f"{name}: {holder_text(in_force(state.override, now_s))}; {asked}", *health_lines(health)]
+        if (condition := condition_of(state.pressure)) is not Condition.NORMAL:
+            said[0] += f"; {condition_text(condition)}"
         say("\n".join(said))
     if unreadable:
         raise typer.Exit(EXIT_FAULT)

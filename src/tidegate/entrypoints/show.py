@@ -6,15 +6,22 @@ import threading
 import traceback
 from collections.abc import Sequence
 
+from tidegate.core.condition import Condition
 from tidegate.core.health import in_words
 from tidegate.core.model import Decision, Health, Override, Scalar, Step
 from tidegate.core.overrides import describe
 from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import TidegateError
 
-__all__ = ["Shown", "error_text", "health_lines", "holder_text", "say", "warn"]
+__all__ = ["Shown", "condition_text", "error_text", "health_lines", "holder_text", "say", "warn"]
 
 _printing = threading.Lock()
+
+_CONDITIONS = {
+    Condition.NORMAL: "no longer late for want of workers",
+    Condition.AT_CEILING: "at its ceiling and late for more than a minute: producers are told to send less",
+    Condition.DOWNSTREAM: "held by the downstream guard and late for over a minute: producers are told to send less",
+}
 
 
 def say(text: str) -> None:
@@ -40,6 +47,11 @@ def holder_text(override: Override | None) -> str:
     return "run by the controller" if override is None else describe(override)
 
 
+def condition_text(state: Condition) -> str:
+    """What a pool's state means, for people."""
+    return _CONDITIONS[state]
+
+
 class Shown:
     """The event sink of `tidegate once`: decisions to stdout, as text or as JSON lines; what failed also to stderr."""
 
@@ -57,6 +69,10 @@ class Shown:
             say("\n".join([f"{decision.pool}: {decision.sentence}", *lines]))
         for error in decision.errors:
             warn(f"{decision.pool}: {error}")
+
+    def changed_state(self, decision: Decision, was: Condition) -> None:
+        """A warning, or that it is over."""
+        warn(f"{decision.pool}: {condition_text(decision.state)}")
 
     def failed(self, pool: str, error: Exception) -> None:
         """A traceback only for what tidegate did not raise on purpose."""

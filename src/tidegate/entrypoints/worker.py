@@ -90,6 +90,14 @@ class Worker:
             self.handler(handler)
 
     @property
+    def shedding(self) -> bool:
+        """Whether the controller asks to send less: the pool is at its ceiling (or held) and late for over a minute.
+
+        As of the last heartbeat; False while the worker reports to nobody.
+        """
+        return self._service is not None and self._service.directive.shed
+
+    @property
     def draining(self) -> bool:
         """Whether the worker has been told to take no more work, for a while (retired) or for good. From any thread."""
         return self._service is not None and self._service.draining

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Sequence
 
+from tidegate.core.condition import Condition
 from tidegate.core.model import Decision
 
 __all__ = ["RecordedEvents"]
@@ -15,6 +16,8 @@ class RecordedEvents:
         self._lock = threading.Lock()
         self.decisions: list[tuple[Decision, bool]] = []
         """(decision, whether it was written), oldest first."""
+        self.state_changes: list[tuple[str, Condition, Condition]] = []
+        """(pool, state before, state now), oldest first."""
         self.failures: list[tuple[str, Exception]] = []
         """(pool, error), oldest first."""
         self.metrics_failures: list[tuple[str, ...]] = []
@@ -28,6 +31,11 @@ class RecordedEvents:
         """Keep it."""
         with self._lock:
             self.decisions.append((decision, wrote))
+
+    def changed_state(self, decision: Decision, was: Condition) -> None:
+        """Keep it."""
+        with self._lock:
+            self.state_changes.append((decision.pool, was, decision.state))
 
     def failed(self, pool: str, error: Exception) -> None:
         """Keep it."""
