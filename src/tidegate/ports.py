@@ -26,6 +26,8 @@ __all__ = [
     "EventSink",
     "FleetReader",
     "HeartbeatSink",
+    "InstanceNotices",
+    "InstanceWatch",
     "MessageNotes",
     "Metric",
     "MetricHistory",
@@ -217,6 +219,30 @@ class MessageNotes(Protocol):
         ...
 
     async def close(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceNotices:
+    """What the platform has in mind for the instance that a worker runs on. Times are seconds since the epoch."""
+
+    stops_at_s: float | None = None
+    """A spot interruption: the instance is stopped or terminated then."""
+    rebalance_at_s: float | None = None
+    """Since then an interruption has been likelier than usual."""
+    terminating: bool = False
+    """The Auto Scaling group is about to terminate it."""
+
+
+class InstanceWatch(Protocol):
+    """Where a worker learns that its instance is about to go."""
+
+    async def instance_id(self) -> str:
+        """What the platform calls the instance. Raises as `look`."""
+        ...
+
+    async def look(self) -> InstanceNotices:
+        """Raises Gone where nobody can tell, Denied when it can't be asked, else Unreachable."""
+        ...
 
 
 class EventSink(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tidegate.ports import MessageNotes
+from tidegate.ports import InstanceWatch, MessageNotes
 from tidegate.testing import FakeProtection, FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Message
@@ -84,6 +84,7 @@ async def working(
     runner: HandlerRunner | None = None,
     clock: Callable[[], float] | None = None,
     protection: FakeProtection | None = None,
+    instance: InstanceWatch | None = None,
     notes: MessageNotes | None = None,
 ) -> AsyncIterator[Bench]:
     """The worker runs inside the block and is told to stop at its end, if it has not been by then."""
@@ -100,6 +101,7 @@ async def working(
         wall=loop.time,
         random=random,
         protection=protection,
+        instance=instance,
         notes=notes,
     )
     serving = asyncio.create_task(service.serve())

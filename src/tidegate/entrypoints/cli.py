@@ -207,6 +207,9 @@ def work(
     protect: Annotated[
         bool | None, typer.Option("--protect/--no-protect", help="Have the platform spare this worker; left out: yes.")
     ] = None,
+    notices: Annotated[
+        bool | None, typer.Option("--notices/--no-notices", help="Heed EC2's notices to its instances; left out: yes.")
+    ] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error; left out: info.")] = None,
 ) -> None:
     """Run a worker until SIGTERM or Ctrl-C; then it finishes what it holds.
@@ -240,6 +243,7 @@ def work(
         max_extensions=max_extensions,
         progress_timeout=progress_timeout,
         protect=protect,
+        notices=notices,
         log_level=cast(Any, log_level),
     )
 

@@ -20,6 +20,7 @@ from dataclasses import replace
 from typing import Any, Final, TypeVar, Unpack
 
 from tidegate.aws.ecs_agent import EcsAgent
+from tidegate.aws.imds import Imds
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.entrypoints.show import error_text, warn
 from tidegate.entrypoints.worker_wiring import NoFleet, open_notes, open_queues, open_sink, plan_of
@@ -235,6 +236,7 @@ class Worker:
                 wall=time.time,
                 random=random.random,
                 protection=protection,
+                instance=Imds.from_environment(os.environ, _steady) if self.settings.notices else None,
                 notes=await open_notes(self.settings, stack),
             )
             self._service = service

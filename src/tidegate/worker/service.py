@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport, WorkerState
-from tidegate.ports import HeartbeatSink, MessageNotes, ScaleInProtection, WorkQueue
+from tidegate.ports import HeartbeatSink, InstanceWatch, MessageNotes, ScaleInProtection, WorkQueue
 from tidegate.worker.auto_slots import SlotTuner
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
@@ -22,6 +22,7 @@ from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.leaving import end, leave, settled
 from tidegate.worker.lifecycle import Lifecycle, Why
 from tidegate.worker.notebook import Notebook
+from tidegate.worker.notices import NoticeWatch
 from tidegate.worker.poison import Quarantine
 from tidegate.worker.poller import Poller
 from tidegate.worker.reporter import Reporter
@@ -87,6 +88,7 @@ class WorkerService:
         wall: Callable[[], float],
         random: Random,
         protection: ScaleInProtection | None = None,
+        instance: InstanceWatch | None = None,
         notes: MessageNotes | None = None,
     ) -> None:
         self._plan = plan
@@ -99,6 +101,8 @@ class WorkerService:
         self._notebook = Notebook(notes, plan.pool, plan.worker_id, wall)
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
         self._shield = Shield(protection, clock, random)
+        self._notices = None if instance is None else NoticeWatch(instance, self, clock, wall)
+        self._host = plan.host
         self._reporter = Reporter(
             sink,
             plan.pool,
@@ -126,6 +130,10 @@ class WorkerService:
         logger.info(
             "worker leaves (%s) within %.0f s, %d busy", reason, self._lifecycle.time_left_s(), self._slots.busy
         )
+
+    def known_as(self, host: str) -> None:
+        """What the platform calls this worker: it is in the next report, so that the controller can name it."""
+        self._host = host
 
     def retire(self, cause: str) -> None:
         """Take no more work until `take_back`; what runs may take its time."""
@@ -164,6 +172,8 @@ class WorkerService:
             asyncio.create_task(self._shield.run(), name="tidegate-shield"),
         ]
         polling = asyncio.create_task(self._consumer(lanes, jobs).run(), name="tidegate-consumer")
+        if self._notices is not None:
+            background.append(asyncio.create_task(self._notices.run(), name="tidegate-notices"))
         if self._plan.lapses:
             lapse = Lapse(self._lifecycle, self._clock, self._random)
             background.append(asyncio.create_task(lapse.run(), name="tidegate-lapse"))
@@ -265,7 +275,7 @@ class WorkerService:
     def _report(self) -> WorkerReport:
         slots, lifecycle = self._slots, self._lifecycle
         report = self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting)
-        return replace(report, slots=slots.total, protected=self._shield.protected, host=self._plan.host)
+        return replace(report, slots=slots.total, protected=self._shield.protected, host=self._host)
 
     async def _until_told_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
         stopping = asyncio.create_task(self._lifecycle.stopping.wait())

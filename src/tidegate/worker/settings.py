@@ -96,6 +96,7 @@ class WorkerOptions(TypedDict, total=False):
     retry_cap: float | str | None
     max_receives: int | None
     protect: bool | None
+    notices: bool | None
     log_level: Literal["debug", "info", "warning", "error"] | None
 
 
@@ -158,6 +159,8 @@ class WorkerSettings(BaseSettings):
     released or put off by `Retry` don't count (known with `table` or `state_dir`). Default: the redrive policy's."""
     protect: bool = True
     """Have the platform spare this worker when it scales in or deploys, where it can be asked to."""
+    notices: bool = True
+    """Heed EC2's notices: spot interruption, rebalance recommendation, termination by Auto Scaling."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """From which level on lines are logged, by a program that has set up no logging of its own."""
 

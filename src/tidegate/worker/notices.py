@@ -1,0 +1,101 @@
+"""Watches what EC2 says about this instance: a spot interruption, a rebalance recommendation, its termination."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Final, Protocol
+
+from tidegate.errors import CloudError, Denied, Gone
+from tidegate.ports import InstanceNotices, InstanceWatch
+from tidegate.worker.lifecycle import Why
+
+__all__ = ["LOOK_S", "NoticeWatch", "Obedient"]
+
+LOOK_S: Final = 5.0
+"""https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/spot-instance-termination-notices.html recommends 5 seconds."""
+
+RECONSIDER_S: Final = 900.0
+"""A rebalance recommendation is a risk, no certainty. An instance that is still there after a quarter of an hour works
+on; a spot notice that comes then gives its two minutes."""
+
+_MARGIN_S: Final = 5.0
+_TERMINATION_S: Final = 25.0
+"""For a termination that names no time and no lifecycle hook holds up: ECS's stop timeout, less what leaving takes."""
+
+_PATIENT_LOOK_S: Final = 60.0
+
+logger = logging.getLogger(__name__)
+
+
+class Obedient(Protocol):
+    """The part of `WorkerService` that is told."""
+
+    def known_as(self, host: str) -> None: ...
+
+    def leave_within(self, reason: str, seconds: float) -> None: ...
+
+    def retire(self, cause: str) -> None: ...
+
+    def take_back(self, cause: str) -> None: ...
+
+
+class NoticeWatch:
+    """`run` is its task, which never ends. `clock` is steady, `wall` the time of day, in which notices name times."""
+
+    def __init__(
+        self,
+        instance: InstanceWatch,
+        worker: Obedient,
+        clock: Callable[[], float],
+        wall: Callable[[], float],
+        termination_s: float = _TERMINATION_S,
+    ) -> None:
+        self._instance = instance
+        self._worker = worker
+        self._clock = clock
+        self._wall = wall
+        self._termination_s = termination_s
+        self._told: set[str] = set()
+        self._rebalance_at_s: float | None = None
+        self._rebalanced_s = 0.0
+        self._said: type[CloudError] | None = None
+
+    async def run(self) -> None:
+        """Looks every five seconds. Where there is no IMDS it waits for ever, and says nothing: most run elsewhere."""
+        named = False
+        while True:
+            wait_s = LOOK_S
+            try:
+                if not named:
+                    self._worker.known_as(await self._instance.instance_id())
+                    named = True
+                self._obey(await self._instance.look())
+                self._said = None
+            except Gone:
+                await asyncio.Event().wait()
+            except CloudError as error:
+                wait_s = self._failed(error)
+            await asyncio.sleep(wait_s)
+
+    def _failed(self, error: CloudError) -> float:
+        if type(error) is not self._said:
+            self._said = type(error)
+            logger.warning("notices of this instance can't be read, a spot interruption would come unseen: %s", error)
+        return _PATIENT_LOOK_S if isinstance(error, Denied) else LOOK_S
+
+    def _obey(self, notices: InstanceNotices) -> None:
+        if notices.stops_at_s is not None:
+            self._leave(Why.SPOT, notices.stops_at_s - self._wall() - _MARGIN_S)
+        if notices.terminating:
+            self._leave(Why.LIFECYCLE_HOOK, self._termination_s)
+        if notices.rebalance_at_s is not None and notices.rebalance_at_s != self._rebalance_at_s:
+            self._rebalance_at_s, self._rebalanced_s = notices.rebalance_at_s, self._clock()
+            self._worker.retire(Why.REBALANCE)
+        if self._rebalance_at_s is not None and self._clock() - self._rebalanced_s >= RECONSIDER_S:
+            self._worker.take_back(Why.REBALANCE)
+
+    def _leave(self, why: Why, seconds: float) -> None:
+        """Once: a deadline that is told again would only be counted anew."""
+        if why not in self._told:
+            self._told.add(why)
+            self._worker.leave_within(why, seconds)
