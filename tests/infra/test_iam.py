@@ -37,6 +37,10 @@ ACTIONS = {
 """Batch calls are allowed by the action of the single call:
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html"""
 
+BY_THE_AGENT = {"worker": {"ecs:GetTaskProtection", "ecs:UpdateTaskProtection"}}
+"""What the container agent calls with the task's role, on the worker's word:
+https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-scale-in-protection-endpoint.html"""
+
 WITHOUT_RESOURCE_TYPE = {
     "cloudwatch:GetMetricData",
     "cloudwatch:PutMetricData",
@@ -126,7 +130,8 @@ def test_every_error_names_the_operation_that_was_really_called(
 def test_a_policy_allows_what_is_called_and_nothing_else(role: Role) -> None:
     name, recorder, _, _ = role
     allowed = {action for statement in statements(name) for action in listed(statement["Action"])}
-    assert sorted(allowed) == sorted({ACTIONS.get(operation, operation) for operation in recorder.operations})
+    called = {ACTIONS.get(operation, operation) for operation in recorder.operations}
+    assert sorted(allowed) == sorted(called | BY_THE_AGENT.get(name, set()))
 
 
 @pytest.mark.parametrize("name", ["controller", "worker"])

@@ -10,6 +10,7 @@ locals {
     PutDeadLetters               = local.dead_letter
     ReportToTheFleet             = local.tables
     HearTheController            = local.tables
+    BeSparedInScaleIn            = [for ecs in compact([try(var.ecs.cluster_arn, null)]) : "${replace(ecs, ":cluster/", ":task/")}/*"]
     NoteWhatBecomesOfMessages    = local.tables
     ReadAndMoveEncryptedMessages = compact([var.kms_key_arn])
   }
