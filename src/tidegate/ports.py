@@ -344,6 +344,10 @@ class WorkQueue(Protocol):
         """The queue's own default (0 is one). Raises Gone when the queue does not exist."""
         ...
 
+    async def backlog(self) -> int:
+        """How many messages wait, approximately."""
+        ...
+
     async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
         """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first.
 

@@ -204,6 +204,7 @@ def worker_exercises() -> Exercises:
         work_queue.SqsWorkQueue: {
             "connect": queue(nothing),
             "visibility_timeout_s": queue(lambda q: q.visibility_timeout_s()),
+            "backlog": queue(lambda q: q.backlog()),
             "receive": queue(lambda q: q.receive(1, 0, 30)),
             "delete": queue(lambda q: q.delete(["no handle"])),
             "change_visibility": queue(lambda q: q.change_visibility([VisibilityChange("no handle", 5)])),

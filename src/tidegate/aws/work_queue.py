@@ -95,6 +95,13 @@ class SqsWorkQueue:
             answer = await self._rest.get_queue_attributes(QueueUrl=url, AttributeNames=["VisibilityTimeout"])
             return _timeout_s(answer["Attributes"]["VisibilityTimeout"])
 
+    async def backlog(self) -> int:
+        """ApproximateNumberOfMessages."""
+        url = await self._url()
+        with calling("sqs:GetQueueAttributes", self._queue):
+            answer = await self._rest.get_queue_attributes(QueueUrl=url, AttributeNames=["ApproximateNumberOfMessages"])
+            return int(answer["Attributes"]["ApproximateNumberOfMessages"])
+
     async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
         """Up to `limit` (1 to 10) messages, waiting up to `wait_s` (0 to 20) for the first, leased for `visibility_s`.
 

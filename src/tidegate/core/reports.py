@@ -133,6 +133,10 @@ class WorkerReport:
     """What the platform calls it: the id of the EC2 instance, the ARN of the task; empty when that is not known."""
     buffered: int = 0
     """Messages that it has received and not yet started: in flight on SQS, and waiting all the same."""
+    peak_rss_bytes: int = 0
+    """The most memory that its process has ever had; 0: not known."""
+    job_rss_bytes: int | None = None
+    """What each job at a time has added to that at most; None before the first, and where jobs run in processes."""
     schema: int = SCHEMA
 
 

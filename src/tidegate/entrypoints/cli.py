@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer.core import TyperGroup
 
+from tidegate.entrypoints.health import health
 from tidegate.entrypoints.operate import explain, freeze, pin, resume, status
 from tidegate.entrypoints.options import (
     DEFAULT_CONFIG,
@@ -183,6 +184,14 @@ def work(
     max_receives: Annotated[
         int | None, typer.Option(help="Receives before a dead letter; left out: as the redrive policy says.")
     ] = None,
+    start_delay: Annotated[
+        str | None, typer.Option(help="Longest random delay before the first poll; left out: none.")
+    ] = None,
+    health_port: Annotated[int | None, typer.Option(help="Port of /healthz and /readyz; left out: none.")] = None,
+    health_file: Annotated[Path | None, typer.Option(help="File for `tidegate health`; left out: none.")] = None,
+    stuck_after: Annotated[
+        str | None, typer.Option(help="Unhealthy after so long without an end; left out: by what handlers take.")
+    ] = None,
     dead_letter_queue: Annotated[
         str | None, typer.Option(help="Where rejected messages go; left out: what the redrive policy names.")
     ] = None,
@@ -235,6 +244,10 @@ def work(
         retry_base=retry_base,
         retry_cap=retry_cap,
         max_receives=max_receives,
+        start_delay=start_delay,
+        health_port=health_port,
+        health_file=health_file,
+        stuck_after=stuck_after,
         dead_letter_queue=dead_letter_queue,
         class_slots=class_slots,
         batch_size=batch_size,
@@ -249,6 +262,7 @@ def work(
 
 
 app.command(short_help="Decide a recording again: the same, or what would have been.")(replay)
+app.command(short_help="Whether this container's worker is healthy.")(health)
 for operate in (explain, freeze, pin, resume, status):
     app.command()(operate)
 

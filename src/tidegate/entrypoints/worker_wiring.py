@@ -45,6 +45,10 @@ def plan_of(settings: WorkerSettings, sorting: Sorting) -> Plan:
         sorting=sorting,
         prefetch=settings.prefetch,
         max_receives=settings.max_receives,
+        start_delay_s=settings.start_delay,
+        health_port=settings.health_port,
+        health_file=settings.health_file,
+        stuck_after_s=settings.stuck_after,
     )
 
 

@@ -106,6 +106,10 @@ class FakeWorkQueue:
         self._raise_planned("attributes")
         return self.visibility_s
 
+    async def backlog(self) -> int:
+        self._raise_planned("attributes")
+        return len(self.visible())
+
     async def receive(self, limit: int, wait_s: int, visibility_s: int) -> list[Received]:
         self.calls.append(QueueCall("receive", self._now(), limit=limit))
         self._raise_planned("receive")

@@ -129,7 +129,7 @@ class SlotTuner:
         self._waits_s: list[float] = []
         self._head_wait_s = 0.0
         self._short_polls = 0
-        slots.watch = self._gauge.busy
+        slots.watches.append(self._gauge.busy)
 
     async def run(self) -> None:
         """Looks for ever."""

@@ -138,6 +138,10 @@ class Jobs:
             if hand.lane.book.gated:
                 asyncio.get_running_loop().call_later(_ENDS_WITHIN_S, self._give_up, load)
 
+    def started_at_s(self) -> tuple[float, ...]:
+        """When each handler that runs was started."""
+        return tuple(load.started_at_s for load in self._running)
+
     def fill(self) -> None:
         """There may be more slots than there were."""
         if not self._slots.closed:

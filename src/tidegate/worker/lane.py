@@ -1,6 +1,7 @@
 """One of a worker's queues with everything that belongs to it: its leases, their heartbeat, its deletes."""
 
 import asyncio
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
@@ -49,6 +50,8 @@ class Lane:
         self._calls = calls
         self._clock = clock
         self._wall = wall
+        self.progress_at_s = -math.inf
+        """When a handler last said that it goes on."""
 
     def tasks(self) -> list[asyncio.Task[None]]:
         """What must run as long as the worker does."""
@@ -77,6 +80,11 @@ class Lane:
     def heard(self, key: int) -> None:
         """The handler of this message starts, or says that it goes on."""
         self.book.heard(key, self._clock())
+
+    def progressed(self, key: int) -> None:
+        """The handler of this message says that it goes on."""
+        self.progress_at_s = self._clock()
+        self.heard(key)
 
 
 @dataclass(slots=True, eq=False)
@@ -123,7 +131,7 @@ class _Control:
 
     def progress(self) -> None:
         if not self._loop.is_closed():
-            self._loop.call_soon_threadsafe(self._lane.heard, self._key)
+            self._loop.call_soon_threadsafe(self._lane.progressed, self._key)
 
 
 def open_lane(

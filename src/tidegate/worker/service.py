@@ -6,6 +6,7 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.directive import Directive
@@ -15,16 +16,19 @@ from tidegate.worker.auto_slots import SlotTuner
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.dependencies import DependencyLog
+from tidegate.worker.health import HealthWatch
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane, QueuePlan, open_lane
 from tidegate.worker.lapse import Lapse
 from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.leaving import end, leave, settled
 from tidegate.worker.lifecycle import Lifecycle, Why
+from tidegate.worker.memory import JobMemory
 from tidegate.worker.notebook import Notebook
 from tidegate.worker.notices import NoticeWatch
 from tidegate.worker.poison import Quarantine
 from tidegate.worker.poller import Poller
+from tidegate.worker.probes import Probes
 from tidegate.worker.reporter import Reporter
 from tidegate.worker.retirement import Retirement
 from tidegate.worker.run_handler import HandlerRunner
@@ -34,6 +38,7 @@ from tidegate.worker.slots import Slots
 from tidegate.worker.sorting import UNSORTED, Sorting
 from tidegate.worker.start_up import PATIENCE_S, lease_of
 from tidegate.worker.telemetry import Telemetry
+from tidegate.worker.waiting import happens_within
 
 __all__ = ["Plan", "WorkerService"]
 
@@ -59,6 +64,12 @@ class Plan:
     sorting: Sorting = UNSORTED
     prefetch: int | None = None
     """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""
+    start_delay_s: float = 0.0
+    """The first poll is sent after a random share of this."""
+    health_port: int | None = None
+    health_file: Path | None = None
+    stuck_after_s: float | None = None
+    """Nothing may end for so long while messages wait; None: by how long handlers take."""
     auto: AutoSlots | None = None
     """The slots follow the work from `slots` on; None: they stay as many."""
     max_receives: int | None = None
@@ -98,6 +109,8 @@ class WorkerService:
         self._wall = wall
         self._random = random
         self._slots = Slots(plan.slots, None if plan.auto is None else plan.auto.most)
+        self._memory = JobMemory()
+        self._slots.watches.append(self._memory.busy)
         self._notebook = Notebook(notes, plan.pool, plan.worker_id, wall)
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
         self._shield = Shield(protection, clock, random)
@@ -164,7 +177,12 @@ class WorkerService:
         lanes = self._lanes(leases_s, jobs.lease_lost)
         retirement = Retirement(self._lifecycle, self._slots, lambda: settled(jobs, lanes), self._shield)
         await self._shield.hold()
+        watch = self._watch(jobs, lanes)
+        probes = Probes(watch, self._lifecycle, lambda: self._telemetry.has_polled)
+        await probes.open(self._plan.health_port)
+        await happens_within(self._lifecycle.stopping, self._random() * self._plan.start_delay_s)
         background = [
+            asyncio.create_task(watch.run(), name="tidegate-health"),
             *itertools.chain.from_iterable(lane.tasks() for lane in lanes),
             asyncio.create_task(jobs.run(), name="tidegate-jobs"),
             asyncio.create_task(self._reporter.run(), name="tidegate-reporter"),
@@ -186,6 +204,7 @@ class WorkerService:
             await end([polling, retiring, *background])
             jobs.close()
             self._runner.close()
+            probes.close()
         self._lifecycle.advance(WorkerState.STOPPED)
         await self._reporter.last()
         total = self._report().total
@@ -193,6 +212,13 @@ class WorkerService:
         for task in [polling, retiring, *background]:
             if not task.cancelled() and (error := task.exception()):
                 raise error
+
+    def _watch(self, jobs: Jobs, lanes: Sequence[Lane]) -> HealthWatch:
+        plan = self._plan
+        times = {"clock": self._clock, "wall": self._wall}
+        watch = HealthWatch(self._slots, jobs, lanes, stuck_after_s=plan.stuck_after_s, file=plan.health_file, **times)
+        self._telemetry.watches.append(watch)
+        return watch
 
     def _tuning(self, jobs: Jobs) -> list[asyncio.Task[None]]:
         if self._plan.auto is None:
@@ -275,6 +301,7 @@ class WorkerService:
     def _report(self) -> WorkerReport:
         slots, lifecycle = self._slots, self._lifecycle
         report = self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting)
+        report = self._memory.filled_in(report)
         return replace(report, slots=slots.total, protected=self._shield.protected, host=self._host)
 
     async def _until_told_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:

@@ -95,6 +95,10 @@ class WorkerOptions(TypedDict, total=False):
     retry_base: float | str | None
     retry_cap: float | str | None
     max_receives: int | None
+    start_delay: float | str | None
+    health_port: int | None
+    health_file: str | Path | None
+    stuck_after: float | str | None
     protect: bool | None
     notices: bool | None
     log_level: Literal["debug", "info", "warning", "error"] | None
@@ -154,6 +158,15 @@ class WorkerSettings(BaseSettings):
     """A message whose handler raised is hidden for up to this long, doubled at each further receive …"""
     retry_cap: Duration = 300.0
     """… and for no longer than this."""
+    start_delay: Duration = 0.0
+    """The first poll is sent after a random time up to this: for a fleet that starts at once and shares a database."""
+    health_port: int | None = Field(default=None, ge=1, le=65_535)
+    """Where `/healthz` and `/readyz` are answered over HTTP. Default: nowhere."""
+    health_file: Path | None = None
+    """A file that is written every 5 s, for `tidegate health` in a container's health check. Default: none."""
+    stuck_after: PositiveDuration | None = None
+    """Unhealthy when messages wait and no handler has ended for so long. Default: ten times what 99 of 100 handlers
+    take, a minute at least, an hour before that is known."""
     max_receives: int | None = Field(default=None, ge=1)
     """A message that was handed out more often goes to the dead-letter queue before it runs; receives that were
     released or put off by `Retry` don't count (known with `table` or `state_dir`). Default: the redrive policy's."""
@@ -261,6 +274,8 @@ _FIXES: Final = {
     "batch_size": f"write a whole number from 1 to {_MOST_AT_ONCE}",
     "prefetch": f"write a whole number from 0 to {_MOST_SLOTS}, or leave it out",
     "max_extensions": "write a whole number, 0 or more, or leave it out",
+    "max_receives": "write a whole number, 1 or more, or leave it out",
+    "health_port": "write a port from 1 to 65535, or leave it out",
     "executor": "write thread or process",
     "log_level": "write debug, info, warning or error",
     "queue": "write the queue's URL, its ARN (arn:aws:sqs:REGION:ACCOUNT:NAME) or its name",

@@ -9,10 +9,6 @@ from collections.abc import Callable
 __all__ = ["Slots"]
 
 
-def _nobody(busy: int) -> None:
-    """Nobody watches."""
-
-
 class Slots:
     """`total` slots, each free, reserved for what a poll may bring, or busy with a handler.
 
@@ -35,7 +31,7 @@ class Slots:
         """What polls may still bring."""
         self.short_polls = 0
         """Polls that brought less than they asked for: nothing was left in the queue."""
-        self.watch: Callable[[int], None] = _nobody
+        self.watches: list[Callable[[int], None]] = []
         """Called with `busy` whenever that changes."""
         self._paused = False
         self._held = False
@@ -66,13 +62,17 @@ class Slots:
     def start(self) -> None:
         """A handler takes a slot."""
         self.busy += 1
-        self.watch(self.busy)
+        self._tell()
 
     def finish(self) -> None:
         """A handler is done: its slot is free."""
         self.busy -= 1
-        self.watch(self.busy)
+        self._tell()
         self.changed.set()
+
+    def _tell(self) -> None:
+        for watch in self.watches:
+            watch(self.busy)
 
     def resize(self, total: int, room: int) -> None:
         """From now on so many slots, and so many messages that may wait for one."""

@@ -106,6 +106,11 @@ class Telemetry:
         self.usual_service_time_s: float | None = None
         """What handlers have taken lately, on average; None before the first has ended."""
 
+    @property
+    def has_polled(self) -> bool:
+        """Whether a receive call was ever sent."""
+        return self._first_receive_at_s is not None
+
     def polled(self) -> bool:
         """A receive call is about to be sent. True for the first one."""
         first = self._first_receive_at_s is None

@@ -1,0 +1,44 @@
+"""`tidegate health`: one line and an exit code, for `HEALTHCHECK` and ECS's container health check."""
+
+import json
+import time
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from tidegate.entrypoints.show import say, warn
+
+__all__ = ["health"]
+
+_OLD_S: Final = 30.0
+"""Six times the interval in which the file is written."""
+
+
+def health(
+    file: Annotated[
+        Path,
+        typer.Option(
+            envvar=["TIDEGATE_WORKER_HEALTH_FILE", "TIDEGATE_HEALTH_FILE"],
+            help="The file that the worker writes (its setting health_file).",
+        ),
+    ],
+) -> None:
+    """Say whether the worker of this container is healthy: one line, and exit code 0 or 1."""
+    well, line = _read(file, time.time())
+    (say if well else warn)(line)
+    raise typer.Exit(0 if well else 1)
+
+
+def _read(file: Path, now_s: float) -> tuple[bool, str]:
+    try:
+        told = json.loads(file.read_text())
+        age_s = now_s - float(told["at_s"])
+        well, line = bool(told["healthy"]), str(told["line"])
+    except FileNotFoundError:
+        return False, f"no health file {file}: the worker has not started, or its health_file is another"
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        return False, f"the health file {file} can't be read: {error!r}"
+    if age_s > _OLD_S:
+        return False, f"stuck: the last word is {age_s:.0f} s old ({line})"
+    return well, line
