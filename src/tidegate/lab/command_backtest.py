@@ -119,8 +119,10 @@ def _of_pool(
     source = open_pool(config, pool)
     kept = HistoryCache(cache.expanduser(), source.account)
     with progress() as bar:
-        bar.add_task(f"{days} days of CloudWatch", total=None)
-        return from_pool(source, days, given, kept, refresh=refresh)
+        shown = bar.add_task("CloudWatch", total=1)
+        subject = from_pool(source, days, given, kept, refresh=refresh)
+        bar.update(shown, advance=1)
+    return subject
 
 
 def _run(subject: Subject) -> Backtest:
