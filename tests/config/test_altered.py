@@ -1,13 +1,24 @@
 """Settings changed for a replay: the names, parsers and checks of the settings file."""
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
+from tests.config.trees import GONE, changed
 from tests.core.observations import POOL
+from tidegate.config import PoolSettings, assemble
 from tidegate.config.altered import altered
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.errors import ConfigError
+
+EVERYTHING = [
+    {name: (info.examples or [info.default])[0]}
+    for attribute, info in PoolSettings.model_fields.items()
+    if (name := info.alias or attribute) not in ("queue", "queues", "ecs", "asg", "schedule")
+    and (info.examples or info.default is not None)
+]
+"""Every setting of a pool, each alone, by its example or its default."""
 
 
 def test_only_what_was_named_changes() -> None:
@@ -25,6 +36,19 @@ def test_a_pool_with_every_table_can_be_changed() -> None:
     pool = replace(POOL, database=Database(100), api=ApiRate(50.0, 2.0), message_groups=8, max_workers=5)
     assert altered(["api.calls_per_second=80"])(pool).api == ApiRate(80.0, 2.0)
     assert altered(["message_groups=4"])(pool) == replace(pool, message_groups=4)
+
+
+@pytest.mark.parametrize("more", EVERYTHING)
+def test_whatever_a_pool_has_been_told_it_can_be_changed_and_keeps_the_rest(more: dict[str, Any]) -> None:
+    tree = changed({**more, "target_wait": GONE} if "finish_by" in more else more)
+    pool = assemble(tree, {}).settings.pools["orders"].at(0.0)
+    assert altered(["tick=20s"])(pool) == replace(pool, tick_s=20.0)
+
+
+def test_a_bulk_pool_that_is_given_a_wait_has_no_time_to_finish_by_any_more() -> None:
+    bulk = replace(POOL, finish_in_s=3600.0)
+    assert altered(["target_wait=45s"])(bulk) == replace(bulk, target_wait_s=45.0, finish_in_s=None)
+    assert altered(["tick=20s"])(bulk).finish_in_s == 3600.0
 
 
 def test_what_a_schedule_made_of_the_limits_stays_at_each_tick() -> None:

@@ -142,6 +142,15 @@ def test_a_fifo_queue_is_read_in_order_without_being_told(tmp_path: Path) -> Non
     assert asked(replace(past(ordered), queues=("orders.fifo",)), tmp_path).question.fifo
 
 
+def test_a_bulk_pool_needs_a_wait_to_be_tried_with(tmp_path: Path) -> None:
+    bulk = past(pool=replace(POOL, finish_in_s=3600.0))
+    with pytest.raises(ConfigError, match="is to be empty by a time of day and has no target wait; say which wait"):
+        asked(bulk, tmp_path)
+    question = asked(bulk, tmp_path, target_wait="5m").question
+    assert question.target_s == 300.0
+    assert question.pool == POOL
+
+
 MEASURED = PoolState(service_time=ServiceTime(100, 50.0, 50.0), start_ups_s=(20.0, 40.0))
 
 

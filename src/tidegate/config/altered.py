@@ -17,6 +17,8 @@ _STAND_IN = "replayed"
 _RAMP = {"percent": "ramp_share", "workers": "ramp_workers"}
 _RENAMED = {"per_s": "calls_per_second"}
 """Parts of a pool's tables that the core calls otherwise than the settings do."""
+_ANY_TIME = "00:00"
+"""A recorded bulk pool knows what is left until then, and no longer which time it was."""
 _FIX = 'write NAME=VALUE as in the settings of a pool, such as "target_wait=30s"'
 
 
@@ -46,7 +48,8 @@ def _parsed(text: str) -> tuple[tuple[str, ...], str]:
 
 def _changes(pool: Pool, wanted: dict[tuple[str, ...], str]) -> dict[str, Any]:
     """The fields of `Pool` that the wanted settings come to."""
-    tree, origins = _tree(pool), {}
+    waits = ("target_wait",) in wanted or pool.finish_in_s is None
+    tree, origins = _tree(pool, waits=waits), {}
     for name, value in wanted.items():
         at: At = ("tick",) if name == ("tick",) else ("pools", pool.name, *name)
         origins[at] = f"--set {'.'.join(name)}"
@@ -59,11 +62,11 @@ def _changes(pool: Pool, wanted: dict[tuple[str, ...], str]) -> dict[str, Any]:
     faults = [_no_part(name, wanted[name]) for name, field in fields.items() if not hasattr(pool, field)]
     if faults:
         raise ConfigError(faults)
-    return {field: getattr(made, field) for field in fields.values()}
+    return {field: getattr(made, field) for field in fields.values()} | ({"finish_in_s": None} if waits else {})
 
 
-def _tree(pool: Pool) -> dict[str, Any]:
-    """A settings file of one pool, saying what the recorded pool says."""
+def _tree(pool: Pool, *, waits: bool) -> dict[str, Any]:
+    """A settings file of one pool, saying what the recorded pool says. A bulk pool (not `waits`) has a time of day."""
     table: dict[str, Any] = {"queue": _STAND_IN, "ecs": {"cluster": _STAND_IN, "service": _STAND_IN}}
     for attribute, info in PoolSettings.model_fields.items():
         value = getattr(pool, attribute, None)
@@ -74,6 +77,9 @@ def _tree(pool: Pool) -> dict[str, Any]:
             table[info.alias or attribute] = {
                 _RENAMED.get(name, name): part for name, part in parts if part is not None
             }
+    if not waits:
+        del table["target_wait"]
+        table["finish_by"] = _ANY_TIME
     table["ramp"] = {"percent": pool.ramp_share * 100, "workers": pool.ramp_workers}
     return {"tick": pool.tick_s, "pools": {pool.name: table}}
 

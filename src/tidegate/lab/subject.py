@@ -95,19 +95,28 @@ def from_pool(source: PoolSource, days: int, given: Given, cache: HistoryCache, 
     Raises ConfigError when nothing was sent, or no service time is known; Denied, Gone and the rest of the CloudError
     tree as `ask_history` and `bins_of`.
     """
+    pool = _waiting(source.pool, given)
     known = None if refresh else cache.get(source.queues, days, source.now_s)
     history = known or ask_history(source.history, source.queues, days, source.now_s)
     bins = bins_of(history, source.pool.name, source.counts)
     kept = known is not None or cache.put(history, days)
     times = _times(source, given, history)
     ordered = given.fifo or all(queue.endswith(".fifo") for queue in source.queues)
-    question = _question(replace(given, fifo=ordered), times, source.pool)
+    question = _question(replace(given, fifo=ordered), times, pool)
     notes = (
         _origin(history, known is not None, str(cache.file(source.queues, days)) if kept else None),
         *times.notes,
         *notes_of(history, question.target_s),
     )
     return Subject(source.pool.name, bins, question, notes)
+
+
+def _waiting(pool: Pool, given: Given) -> Pool:
+    """A bulk pool has no wait that anybody could be late by, unless one is given. Raises ConfigError."""
+    if pool.finish_in_s is not None and given.target_wait is None:
+        problem = "is to be empty by a time of day and has no target wait"
+        raise ConfigError([Fault("--pool", pool.name, problem, "say which wait to try with --target-wait")])
+    return replace(pool, finish_in_s=None)
 
 
 def _origin(history: History, cached: bool, file: str | None) -> str:
