@@ -1,16 +1,18 @@
 import random
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice
 
 import pytest
 
 from tests.lab.sights import Present, scenario, seen
+from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkFigures
 from tidegate.lab.peers.fixed import FixedFleet
 from tidegate.lab.peers.plain_formula import plain_formula
-from tidegate.lab.policy import Tidegate
+from tidegate.lab.policy import Tidegate, Truth
 from tidegate.lab.simulator import simulate
-from tidegate.lab.stress import STRESSES, Misled, run_stress, run_stresses, strained
+from tidegate.lab.stress import STRESSES, Misled, Overseen, run_stress, run_stresses, strained
 
 
 def stress(name: str) -> int:
@@ -60,3 +62,31 @@ def test_messages_that_were_never_started_count_as_late() -> None:
     row = strained("nobody there", work, simulate(work, FixedFleet(0), 0))
     assert row.late_share_settled == 1.0
     assert row.peak_workers == 0
+
+
+def test_ours_adds_next_to_nothing_to_a_dependency_over_its_limit_and_ends_the_collapse_that_others_make() -> None:
+    number = 3 * stress("dependency slows down above 1.5 × the load")
+    ours, plain = (run_stress(number + n, hours=1.5, seed=2) for n in (0, 1))
+    assert ours.added_into_strain is not None
+    assert ours.added_into_strain <= 25
+    assert ours.cost < plain.cost / 4
+    assert ours.late_share < plain.late_share - 0.2
+
+
+def test_workers_added_count_only_after_a_minute_over_the_limit() -> None:
+    overseen = Overseen(FixedFleet(0), limit_slots=1.0)
+    overseen.reset(scenario(), random.Random(1))
+    asked = iter([2, 4, 5, 7, 9])
+    overseen.policy = Scripted(asked)
+    for now_s, busy in ((0.0, 1), (10.0, 2), (70.0, 2), (80.0, 2), (90.0, 1)):
+        overseen.desired(seen(now_s, 1), Present(now_s=now_s, free_in_s=[5.0] * busy))
+    assert overseen.added == 2
+
+
+class Scripted(FixedFleet):
+    def __init__(self, asked: Iterator[int]) -> None:
+        super().__init__(0)
+        self.asked = asked
+
+    def desired(self, seen: Observation, truth: Truth) -> int:
+        return next(self.asked)

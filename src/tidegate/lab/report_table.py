@@ -41,7 +41,7 @@ def print_stresses(console: Console, rows: Iterable[Strained]) -> None:
     table = Table(title="one thing goes wrong at a time; target 120 s, start-up 60 s, 20 slots of bursty work")
     for column in ("stress", "policy"):
         table.add_column(column)
-    for column in ("late", "late after 1 h", "cost ÷ work", "most workers", "changes/h after 1 h"):
+    for column in ("late", "late after 1 h", "cost ÷ work", "most workers", "changes/h after 1 h", "added into strain"):
         table.add_column(column, justify="right")
     last = ""
     for row in rows:
@@ -55,6 +55,7 @@ def print_stresses(console: Console, rows: Iterable[Strained]) -> None:
             f"{row.cost:.2f}",
             str(row.peak_workers),
             f"{row.changes_per_hour_settled:.1f}",
+            "–" if row.added_into_strain is None else str(row.added_into_strain),
         )
         last = row.stress
     console.print(table)

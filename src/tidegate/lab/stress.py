@@ -20,11 +20,23 @@ from tidegate.lab.simulator import simulate
 from tidegate.lab.traces import scenario_from_trace, synthetic
 from tidegate.lab.tune import LATE_ALLOWED
 
-__all__ = ["STRESSES", "STRESS_RUNS", "Misled", "Strained", "Stress", "run_stress", "run_stresses", "strained"]
+__all__ = [
+    "STRESSES",
+    "STRESS_RUNS",
+    "Misled",
+    "Overseen",
+    "Strained",
+    "Stress",
+    "run_stress",
+    "run_stresses",
+    "strained",
+]
 
 HOUR_S = 3600.0
 SETTLED_S = HOUR_S
 """What is asked of a policy that is misled is asked after its first hour."""
+
+SEEN_AFTER_S = 60.0
 
 MAX_WORKERS = 60
 """Twelve times the mean load: with none, a slow dependency lets a policy that ignores it ask for thousands."""
@@ -72,6 +84,33 @@ class Misled:
             service_time_square_sum_s2=report.recent.service_time_square_sum_s2 * self.service_time**2,
         )
         return replace(report, recent=recent)
+
+
+class Overseen:
+    """Watches what a policy asks of a dependency that is over its limit: the workers it adds all the same."""
+
+    def __init__(self, policy: Policy, limit_slots: float) -> None:
+        self.policy, self.limit_slots = policy, limit_slots
+        self.name, self.tick_s, self.reads_fleet = policy.name, policy.tick_s, policy.reads_fleet
+        self.added = 0
+        """While it had been over its limit for more than a minute: time enough to see it."""
+        self._over_since_s: float | None = None
+        self._asked = 0
+
+    def reset(self, scenario: Scenario, rng: random.Random) -> None:
+        self.policy.reset(scenario, rng)
+        self.added, self._over_since_s, self._asked = 0, None, scenario.initial_workers
+
+    def desired(self, seen: Observation, truth: Truth) -> int:
+        asked = self.policy.desired(seen, truth)
+        if int((truth.slots_free_in_s > 0).sum()) <= self.limit_slots:
+            self._over_since_s = None
+        elif self._over_since_s is None:
+            self._over_since_s = truth.now_s
+        elif truth.now_s - self._over_since_s > SEEN_AFTER_S:
+            self.added += max(0, asked - self._asked)
+        self._asked = asked
+        return asked
 
 
 def _scaled(reading: Reading, factor: float) -> Reading:
@@ -144,6 +183,8 @@ class Strained:
     cost: float
     peak_workers: int
     changes_per_hour_settled: float
+    added_into_strain: int | None = None
+    """Workers that were added while a dependency had been over its limit for more than a minute; None without one."""
 
     @property
     def met(self) -> bool:
@@ -165,7 +206,11 @@ def run_stress(number: int, hours: float = 4.0, seed: int = 1) -> Strained:
     stress, make = STRESSES[number // len(POLICIES)], POLICIES[number % len(POLICIES)]
     scenario = stress.change(_base(hours, seed))
     told = Misled(make(scenario), stress.service_time, stress.counts)
-    return strained(stress.name, scenario, simulate(scenario, told, seed))
+    if scenario.downstream is None:
+        return strained(stress.name, scenario, simulate(scenario, told, seed))
+    overseen = Overseen(told, scenario.downstream.capacity_slots)
+    row = strained(stress.name, scenario, simulate(scenario, overseen, seed))
+    return replace(row, added_into_strain=overseen.added)
 
 
 @lru_cache(maxsize=1)

@@ -12,5 +12,5 @@ UTILIZATION = 0.7
 
 
 def plain_formula(utilization: float = UTILIZATION) -> Tidegate:
-    """Tidegate with a fixed utilization in place of the automatic one."""
-    return Tidegate(f"plain formula ρ {utilization:.2f}", utilization=utilization)
+    """Tidegate with a fixed utilization in place of the automatic one, and without the downstream guard."""
+    return Tidegate(f"plain formula ρ {utilization:.2f}", utilization=utilization, downstream_guard=False)
