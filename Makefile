@@ -66,7 +66,7 @@ soak: setup
 # Needs uv. The lock holds for every Python from 3.11 on, with hashes and without any registry's address.
 lock:
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
-	  --extra sandbox --extra lab --group dev pyproject.toml --output-file requirements.lock
+	  --extra sandbox --extra lab --extra otel --group dev pyproject.toml --output-file requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --constraint requirements.lock lambda/requirements.in --output-file lambda/requirements.lock
 	echo "ministack==1.5.33" | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \

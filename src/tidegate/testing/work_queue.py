@@ -68,6 +68,8 @@ class FakeWorkQueue:
         self._errors: defaultdict[str, deque[CloudError]] = defaultdict(deque)
         self._entries: defaultdict[str, deque[EntryFailure]] = defaultdict(deque)
         self._changed = asyncio.Event()
+        self._moved = asyncio.Event()
+        self._receives = 0
 
     def send(self, body: str = "work", *, group: str | None = None, delay_s: float = 0.0) -> str:
         """The new message's id."""
@@ -97,6 +99,19 @@ class FakeWorkQueue:
     def in_flight(self) -> set[str]:
         """Ids of messages that are neither visible nor deleted."""
         return set(self._messages) - self.visible()
+
+    async def all_deleted(self) -> None:
+        """Waits until nothing that was sent is left; in virtual time it takes none."""
+        await self._until(lambda: not self._messages)
+
+    async def received(self, times: int) -> None:
+        """Waits until messages have been handed out so often in all."""
+        await self._until(lambda: self._receives >= times)
+
+    async def _until(self, condition: Callable[[], bool]) -> None:
+        while not condition():
+            self._moved.clear()
+            await self._moved.wait()
 
     def of(self, operation: str) -> list[QueueCall]:
         """The calls of one kind, oldest first."""
@@ -173,6 +188,8 @@ class FakeWorkQueue:
         stored = self._messages[message_id]
         now_s = self._now()
         stored.receives += 1
+        self._receives += 1
+        self._moved.set()
         stored.handle = f"{message_id}#{stored.receives}"
         stored.visible_at_s = now_s + visibility_s
         stored.received_at_s = now_s
@@ -194,6 +211,7 @@ class FakeWorkQueue:
         if stored is not None and stored.handle == receipt_handle:
             del self._messages[message_id]
             self.deleted.append(message_id)
+            self._moved.set()
         return None
 
     def _change(self, change: VisibilityChange) -> tuple[str, str] | None:
