@@ -45,12 +45,13 @@ def test_a_dependency_at_its_limit_gets_no_workers_but_single_tries_ever_further
     plant = overloaded()
     decisions = plant.run(2 * HOUR_S)
     held = decisions[first_held(decisions) :]
+    found_out = next(decision for decision in held if decision.action is Action.IN)
     tries = outs(held)
     assert all(added <= 3 for _, added in tries)
     gaps = [later - earlier for (earlier, _), (later, _) in pairwise(tries)]
     assert len(tries) <= 6
     assert all(later > 1.5 * earlier for earlier, later in pairwise(gaps))
-    assert "from 8 to 20 workers handlers went from 2.2 to 7.4 s and completed 12.2/s, then 9.72/s" in held[0].sentence
+    assert "from 8 to 20 workers handlers went from 2.2 to 7.4 s and completed 12.2/s" in found_out.sentence
 
 
 def test_stepping_back_ends_the_collapse_that_more_workers_had_made() -> None:
@@ -135,7 +136,7 @@ def test_an_alarm_in_alarm_holds_for_as_long_as_it_lasts() -> None:
         sick += plant.run(10)
     decision = sick[-1]
     assert (decision.desired, decision.reason) == (8, Reason.DOWNSTREAM)
-    assert decision.sentence.endswith("capped at 8 by the downstream guard: alarm payments-5xx is in ALARM")
+    assert "capped at 8 by the downstream guard: alarm payments-5xx is in ALARM" in decision.sentence
     plant.alarms = (alarm("OK", at_s=plant.now_s),)
     plant.run(1500)
     assert plant.waiting < 1
@@ -213,3 +214,20 @@ def test_the_guard_never_adds_and_what_it_remembers_survives_json(
         assert cap["after"] <= cap["before"]  # type: ignore[operator]  # both are counts
         assert 1 <= decision.desired <= plant.pool.max_workers
     assert from_json(PoolState, to_json(plant.state)) == plant.state
+
+
+def test_while_a_step_is_in_doubt_no_further_one_is_made() -> None:
+    plant = overloaded()
+    decisions = plant.run(120)
+    doubt = next(n for n, decision in enumerate(decisions) if decision.reason is Reason.DOWNSTREAM)
+    assert "handlers take longer since there are" in decisions[doubt].sentence
+    assert all(decision.desired <= decisions[doubt].current for decision in decisions[doubt:])
+
+
+def test_a_ceiling_below_what_runs_stays_the_ceiling_while_a_step_is_in_doubt() -> None:
+    plant = overloaded()
+    plant.run(70)
+    plant.pool = replace(plant.pool, max_workers=5)
+    (decision,) = plant.run(10)
+    steps = {step.name: step.values["after"] for step in decision.steps if "after" in step.values}
+    assert (steps["ceiling"], steps["downstream"]) == (5, 5)

@@ -10,7 +10,7 @@ from tidegate.core.downstream_hold import FORGOTTEN_S, LONGEST_WAIT_S, Situation
 from tidegate.core.downstream_state import DependencyMemory, GuardMemory, Hold, Level, Sign
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.reports import DependencyFigures
-from tidegate.core.step_effect import Effect, compare, cost_completions, followed, mean_run_s
+from tidegate.core.step_effect import Effect, compare, cost_completions, followed, in_doubt, mean_run_s
 
 WELL = DependencyFigures(calls=100, time_sum_s=20.0)
 Known = Mapping[str, DependencyMemory]
@@ -307,3 +307,20 @@ def test_a_cap_ends_when_it_has_reached_the_ceiling_or_held_nothing_for_hours() 
     assert next_hold(replace(HOLD, sick=True, next_s=1e9), None, Effect.UNKNOWN, idle) is None
     assert next_hold(HOLD, None, Effect.UNKNOWN, replace(AT, need=3)) == HOLD
     assert next_hold(None, None, Effect.GAIN, AT) is None
+
+
+@pytest.mark.parametrize(
+    ("after_the_step", "quick_s", "doubt"),
+    [
+        (level(16, 8.0, 8.0), 4.0, True),
+        (level(16, 8.0, 8.0, span_s=5.0), 4.0, True),
+        (level(16, 8.0, 4.8), 4.0, False),
+        (level(16, 8.0, 8.0), 7.0, False),
+        (level(16, 0.1, 8.0), 4.0, False),
+    ],
+)
+def test_a_step_is_in_doubt_as_soon_as_handlers_take_much_longer_than_before_and_than_ever(
+    after_the_step: Level, quick_s: float, doubt: bool
+) -> None:
+    assert in_doubt(level(8, 8.0, 4.0), after_the_step, quick_s) is doubt
+    assert not in_doubt(None, after_the_step, quick_s)

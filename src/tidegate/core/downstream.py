@@ -17,7 +17,17 @@ from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Pool, PoolState, Reason, Scalar
 from tidegate.core.observation import Alarm, Observation
 from tidegate.core.signals import Signals
-from tidegate.core.step_effect import Effect, compare, cost_completions, enough_slots, followed, mean_run_s, tells, text
+from tidegate.core.step_effect import (
+    Effect,
+    compare,
+    cost_completions,
+    enough_slots,
+    followed,
+    in_doubt,
+    mean_run_s,
+    tells,
+    text,
+)
 
 __all__ = ["Guarded", "guard"]
 
@@ -63,6 +73,8 @@ def guard(
     known = effect is not Effect.UNKNOWN  # the next step is compared with what is there now
     memory = replace(memory, hold=hold, before=None if known else memory.before)
     steps_back = hold is not None and hold.cap < at.running  # with `step_back` off: a step that was only tried
+    if hold is None and memory.level is not None and in_doubt(memory.before, memory.level, state.quick_s or math.inf):
+        return Guarded(_as_it_is(limit, seen.capacity.desired, memory.level.workers), memory, values)
     return Guarded(_capped(limit, hold), memory, values, steps_back)
 
 
@@ -147,6 +159,14 @@ def _capped(limit: Ceiling, hold: Hold | None) -> Ceiling:
         return limit
     trying = f", trying {hold.cap} after {hold.base}" if hold.trying else ""
     return Ceiling(hold.cap, f"the downstream guard: {hold.why}{trying}", Reason.DOWNSTREAM, "downstream")
+
+
+def _as_it_is(limit: Ceiling, desired: int, workers: int) -> Ceiling:
+    """Until the last step is judged: no further one."""
+    if desired >= limit.workers:
+        return limit
+    why = f"handlers take longer since there are {workers} workers; no more before it is seen what they complete"
+    return Ceiling(max(1, desired), f"the downstream guard: {why}", Reason.DOWNSTREAM, "downstream")
 
 
 def _known(seen: Observation) -> list[Alarm]:

@@ -18,6 +18,7 @@ __all__ = [
     "cost_completions",
     "enough_slots",
     "followed",
+    "in_doubt",
     "mean_run_s",
     "tells",
     "text",
@@ -41,6 +42,7 @@ by more than half of it they were."""
 
 PROBE_GAIN = 1.25
 SATURATED = 0.9
+DOUBTFUL = 1.3
 
 
 class Effect(StrEnum):
@@ -98,6 +100,14 @@ def _runs_longer(before: Level, level: Level) -> bool:
     """Whether handlers take longer than before, by a tenth at least and by more than chance."""
     was_s, is_s = mean_run_s(before), mean_run_s(level)
     return is_s - was_s > max(SIGMAS * _error_s(before, level), SLOWER_LEAST * was_s)
+
+
+def in_doubt(before: Level | None, level: Level, quick_s: float) -> bool:
+    """Whether a step that is not judged yet already shows handlers that take much longer than before and than ever."""
+    if before is None or level.runs < RUNS_LEAST:
+        return False
+    usual_s = max(mean_run_s(before), quick_s)
+    return _runs_longer(before, level) and mean_run_s(level) > DOUBTFUL * usual_s
 
 
 def cost_completions(level: Level, above: Level) -> bool | None:
