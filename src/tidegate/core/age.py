@@ -5,12 +5,18 @@ there to be taken: it is retried (a poison head), was hidden by its timeout, or 
 age of days is no delay of ours. Such an age says nothing about workers, so it sizes nothing and takes no lean away.
 """
 
+import math
 from dataclasses import dataclass
 
 from tidegate.core.fleet import FleetSignals
+from tidegate.core.memory import Marks
 from tidegate.core.observation import Reading
 
-__all__ = ["HeadAge", "frontier_s", "judge_age"]
+__all__ = ["HeadAge", "judge_age", "marked"]
+
+MINUTE_S = 60.0
+MARKS_KEPT = 6
+"""A reading is three minutes old at most, and is compared with what was known a minute before."""
 
 SLACK_S = 30.0
 """The metric is a minute's maximum: two readings of one message may differ by a part of that."""
@@ -18,6 +24,9 @@ SLACK_S = 30.0
 COUNTS_LAG_S = 60.0
 """What is idle now shows that nothing waits that was sent before the counts' lag ("a minute or more to converge",
 API_GetQueueAttributes)."""
+
+IDLE_SHARE = 0.1
+"""Between two jobs any slot is idle for a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +38,20 @@ class HeadAge:
     note: str = ""
 
 
-def judge_age(reading: Reading | None, frontier: float | None) -> HeadAge:
-    """`frontier` is the send time before which nothing waits (see `frontier_s`); None: not known yet.
+def judge_age(reading: Reading | None, marks: Marks) -> HeadAge:
+    """Compared with what was known before the reading's own minute began.
 
-    >>> judge_age(Reading(40.0, 1000.0), frontier=970.0).value_s
-    40.0
-    >>> judge_age(Reading(86_400.0, 1000.0), frontier=970.0)
+    >>> judge_age(Reading(100.0, 1080.0), marks=((1020.0, 970.0),)).value_s
+    100.0
+    >>> judge_age(Reading(86_400.0, 1080.0), marks=((1020.0, 970.0),))
     HeadAge(value_s=None, at_s=None, note='an oldest message of 86400 s is left aside: it was not waiting all that \
 time, but retried, hidden or moved here')
     """
     if reading is None or reading.value is None:
         return HeadAge()
-    if frontier is not None and reading.taken_at_s - reading.value < frontier - SLACK_S:
+    before_s = reading.taken_at_s - MINUTE_S
+    frontier_s = max((sent_s for at_s, sent_s in marks if at_s <= before_s), default=-math.inf)
+    if reading.taken_at_s - reading.value < frontier_s - SLACK_S:
         return HeadAge(
             note=f"an oldest message of {reading.value:.0f} s is left aside: "
             "it was not waiting all that time, but retried, hidden or moved here"
@@ -48,28 +59,36 @@ time, but retried, hidden or moved here')
     return HeadAge(reading.value, reading.taken_at_s)
 
 
-def frontier_s(
-    known: float | None,
+def marked(
+    marks: Marks,
     reading: Reading | None,
     fleet: FleetSignals | None,
     in_hand: tuple[float, float] | None,
     now_s: float,
-) -> float | None:
-    """The send time before which no message can still wait for its first start: it only moves on.
+) -> Marks:
+    """What the latest minutes show as the oldest that could wait: it only moves on.
 
-    What a fresh age of all queues shows as the oldest; and where slots stand idle with nothing left to take, all that
-    was sent up to the counts' lag ago. Without reports an empty queue with nothing in flight says the same. `in_hand`
-    is what waits and what is in flight, None when that is not known.
+    A fresh age of all queues, for its minute; and where slots stand idle with nothing left to take, all that was sent
+    up to the counts' lag ago. Without reports an empty queue with nothing in flight says the same. `in_hand` is what
+    waits and what is in flight, None when that is not known.
     """
-    marks = [] if known is None else [known]
     if reading is not None and reading.value is not None:
-        marks.append(reading.taken_at_s - reading.value)
+        marks = _with(marks, reading.taken_at_s, reading.taken_at_s - reading.value)
     if in_hand is not None and _nothing_left(fleet, *in_hand):
-        marks.append(now_s - COUNTS_LAG_S)
-    return max(marks, default=None)
+        marks = _with(marks, math.ceil(now_s / MINUTE_S) * MINUTE_S, now_s - COUNTS_LAG_S)
+    return marks
+
+
+def _with(marks: Marks, at_s: float, sent_s: float) -> Marks:
+    """Later marks know it too; the oldest one beyond those that are kept goes."""
+    earlier = [mark for mark in marks if mark[0] < at_s]
+    here = max(sent_s, earlier[-1][1] if earlier else sent_s, *(sent for at, sent in marks if at == at_s))
+    later = [(at, max(sent, here)) for at, sent in marks if at > at_s]
+    return (*earlier, (at_s, here), *later)[-MARKS_KEPT:]
 
 
 def _nothing_left(fleet: FleetSignals | None, waiting: float, in_flight: float) -> bool:
     if fleet is None:
         return waiting + in_flight <= 0
-    return fleet.busy < fleet.slots and waiting <= fleet.slots - fleet.busy
+    idle = fleet.slots - fleet.busy
+    return idle >= max(1.0, IDLE_SHARE * fleet.slots) and waiting <= idle

@@ -98,7 +98,7 @@ def _watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) ->
         contest=contest,
         presence=learn_presence(state, signals, seen.capacity, seen.now_s),
         idle_since_s=idle_since(state.idle_since_s, signals.fleet, signals.waiting, seen.now_s),
-        oldest_sent_s=signals.oldest_sent_s,
+        oldest_sent=signals.oldest_sent,
         moved_in=moved_in(state.moved_in, signals, seen.now_s),
         watched_since_s=seen.now_s if gap or state.watched_since_s is None else state.watched_since_s,
         reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,

@@ -3,7 +3,11 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-__all__ = ["ClassMemory", "Contest", "HealthMemory", "MovedIn", "Presence"]
+__all__ = ["ClassMemory", "Contest", "HealthMemory", "Marks", "MovedIn", "Presence"]
+
+
+Marks = tuple[tuple[float, float], ...]
+"""(the end of a minute, the send time before which nothing that waited then was sent), both rising."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.condition import Condition, Pressure
 from tidegate.core.directive import Directive
 from tidegate.core.downstream_state import GuardMemory
-from tidegate.core.memory import ClassMemory, Contest, HealthMemory, MovedIn, Presence
+from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence
 from tidegate.core.schema import SCHEMA
 
 __all__ = [
@@ -179,10 +179,10 @@ class PoolState:
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""
-    oldest_sent_s: float | None = None
-    """Nothing that still waits for its first start was sent before this time; it only moves on."""
+    oldest_sent: Marks = ()
+    """What could be the oldest message that waits, by the minute (`core.age`)."""
     moved_in: MovedIn | None = None
-    """Set while the oldest message is older than that: retried, hidden, or moved here."""
+    """Set while the oldest message is older than could be: retried, hidden, or moved here."""
     contest: Contest = field(default_factory=Contest)
     """Others who set the desired count."""
     presence: Presence = field(default_factory=Presence)

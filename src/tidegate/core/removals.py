@@ -4,6 +4,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
+from statistics import median_high, median_low
 
 from tidegate.core.model import Sample
 from tidegate.core.typical import typical_per_s
@@ -13,7 +14,10 @@ __all__ = ["without_removals"]
 LOW_SHARE = 0.1
 """A queue that held messages and now, twice running, holds less than this share of them."""
 
-UNEXPLAINED_SHARE = 0.5
+UNEXPLAINED_SHARE = 0.6
+FEWEST_BEFORE = 6
+"""Readings before the fall, of which the middle one counts: a single one may be a third too high."""
+
 FEW = 20.0
 """Below so many messages the counts' own error looks the same."""
 
@@ -22,7 +26,7 @@ LOOK_BACK_S = 90.0
 
 RATE_OVER_S = 300.0
 
-_at_s, _waiting = attrgetter("at_s"), attrgetter("waiting")
+_at_s = attrgetter("at_s")
 
 
 def without_removals(samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], float]:
@@ -31,14 +35,15 @@ def without_removals(samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], flo
     By conservation a removal reads as arrivals below none: for the whole window the rate would be too low, just when
     the queue is young again. Told by the counts of two ticks, and against the arrivals from before they can lag.
     """
-    if len(samples) < 3:
+    if len(samples) < 2 + FEWEST_BEFORE:
         return tuple(samples), 0.0
     *_, second, last = samples
-    first = min(bisect_left(samples, last.at_s - LOOK_BACK_S, key=_at_s), len(samples) - 3)
-    high = max(samples[first:-2], key=_waiting)
-    least = max(FEW, UNEXPLAINED_SHARE * high.waiting)
-    fell = max(second.waiting, last.waiting) <= LOW_SHARE * high.waiting
-    if not fell or high.arrived - last.arrived < least:
+    first = min(bisect_left(samples, last.at_s - LOOK_BACK_S, key=_at_s), len(samples) - 2 - FEWEST_BEFORE)
+    before = samples[first:-2]
+    level = median_high(sample.waiting for sample in before)
+    least = max(FEW, UNEXPLAINED_SHARE * level)
+    fell = max(second.waiting, last.waiting) <= LOW_SHARE * level
+    if not fell or median_low(sample.arrived for sample in before) - last.arrived < least:
         return tuple(samples), 0.0
     begin = bisect_left(samples, samples[first].at_s - RATE_OVER_S, key=_at_s)
     rate_per_s = typical_per_s(samples[begin : first + 1])

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from tidegate.core.absence import Absence
-from tidegate.core.age import frontier_s, judge_age
+from tidegate.core.age import judge_age, marked
 from tidegate.core.fleet import FleetSignals, is_alive, sum_fleet
+from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
 
@@ -76,7 +77,7 @@ class Signals:
     errors: tuple[str, ...]
     age: str = "missing"
     age_note: str = ""
-    oldest_sent_s: float | None = None
+    oldest_sent: Marks = ()
     quiet: Quiet | None = None
     fleet_readable: bool = True
     slots_at_most: float = math.inf
@@ -118,8 +119,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
     worst = _worst(counts)
     in_hand = (waiting, in_flight) if worst is Freshness.FRESH else None
     told = oldest if all(_is_fresh(age, seen.now_s) for age in ages) else None
-    frontier = frontier_s(state.oldest_sent_s, told, fleet, in_hand, seen.now_s)
-    age = judge_age(oldest, frontier)
+    age = judge_age(oldest, state.oldest_sent)
     return Signals(
         counts=worst,
         waiting=waiting,
@@ -134,7 +134,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         errors=_errors(seen),
         age="left aside" if age.note else _age_state(ages, seen.now_s),
         age_note=age.note,
-        oldest_sent_s=frontier,
+        oldest_sent=marked(state.oldest_sent, told, fleet, in_hand, seen.now_s),
         quiet=_quiet(seen),
         fleet_readable=seen.fleet.absence in (None, Absence.MISSING),
         slots_at_most=seen.capacity.running * pool.slots_per_worker if fleet is None else math.inf,
