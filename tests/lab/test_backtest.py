@@ -75,6 +75,18 @@ def test_the_verdict_names_the_cheapest_that_is_on_time_and_its_price(told: Back
     assert "$" not in verdict(told, None)
 
 
+def test_traffic_that_needs_one_count_all_day_is_told_that_a_fixed_pool_is_simpler(told: Backtest) -> None:
+    assert "a fixed pool" not in verdict(told, None)
+    ours, *others = told.results
+    still = replace(ours.outcome, desired_at_s=np.array([0.0, 900.0]), desired=np.array([4, 3]), end_s=90_000.0)
+    calm = replace(told, length_s=90_000.0, results=(replace(ours, outcome=still), *others))
+    assert "99% of the time at 3 workers (a fixed pool of 3 is simpler)" in verdict(calm, None)
+    assert "a fixed pool" not in verdict(replace(calm, thinned=0.5), None)
+    assert "a fixed pool" not in verdict(replace(calm, length_s=3600.0), None)
+    varied = replace(still, desired_at_s=np.array([0.0, 45_000.0]))
+    assert "a fixed pool" not in verdict(replace(calm, results=(replace(ours, outcome=varied), *others)), None)
+
+
 def test_json_holds_each_policy_with_its_price(told: Backtest) -> None:
     data = json.loads(backtest_json(told, 0.25))
     assert len(data["policies"]) == RUNS

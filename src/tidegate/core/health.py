@@ -11,7 +11,16 @@ from tidegate.core.memory import ClassMemory, HealthMemory
 from tidegate.core.model import Health, Pool
 from tidegate.core.reports import UNCLASSED
 
-__all__ = ["CHANGES_KEPT", "COUNTS_KEPT", "crowding", "health_of", "in_words", "learn_health"]
+__all__ = [
+    "CHANGES_KEPT",
+    "COUNTS_KEPT",
+    "SETTLED_AFTER_S",
+    "SETTLED_SHARE",
+    "crowding",
+    "health_of",
+    "in_words",
+    "learn_health",
+]
 
 CHANGES_KEPT = 120
 COUNTS_KEPT = 12

@@ -4,9 +4,11 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from tidegate.core.health import SETTLED_AFTER_S, SETTLED_SHARE
 from tidegate.lab.backtest import REFERENCES, Backtest, Result
 from tidegate.lab.tune import LATE_ALLOWED
 
@@ -32,11 +34,25 @@ def cheapest_other(told: Backtest) -> Result | None:
 def verdict(told: Backtest, price: float | None) -> str:
     """One sentence: ours, and the cheapest of the others that is on time."""
     ours = told.results[0]
-    said = f"tidegate: {ours.outcome.late_share:.2%} late, {_paid(ours, price)}"
+    said = f"tidegate: {ours.outcome.late_share:.2%} late, {_paid(ours, price)}{_settled(told)}"
     best = cheapest_other(told)
     if best is None:
         return f"{said}; none of the others, as they come, keeps 99 % within {told.question.target_s:g} s"
     return f"{said}; of the others on time the cheapest is {best.title} with {_paid(best, price)}"
+
+
+def _settled(told: Backtest) -> str:
+    """Where a day's traffic and more keeps ours at one count nearly all of the time: that a fixed pool is simpler."""
+    outcome = told.results[0].outcome
+    if told.length_s < SETTLED_AFTER_S or told.thinned < 1:
+        return ""
+    spans_s = np.diff(outcome.desired_at_s, append=outcome.end_s)
+    times_s = np.bincount(outcome.desired, weights=spans_s)
+    usual = int(times_s.argmax())
+    share = times_s[usual] / times_s.sum()
+    if share < SETTLED_SHARE:
+        return ""
+    return f", {share:.0%} of the time at {usual} workers (a fixed pool of {usual} is simpler)"
 
 
 def _paid(result: Result, price: float | None) -> str:
