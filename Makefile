@@ -3,14 +3,16 @@ PYTHON ?= python3
 BIN := .venv/bin
 STAMP := .venv/.set-up
 CONTRACT_STAMP := .venv-ministack/.set-up
+INFRA_STAMP := .venv-infra/.set-up
 
-.PHONY: lambda setup contract-server demo test check lint pure bench soak lock clean
+.PHONY: infra-test infra-tools lambda setup contract-server demo test check lint pure bench soak lock clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   watch tidegate hold a queue's wait under its target (90 s, no AWS account)"
 	@echo "make test   check + every test (under 5 minutes)"
 	@echo "make check  ruff, mypy, import contracts, the pure core at 100 % branch coverage"
+	@echo "make infra-test  terraform, policies, the Lambda bundle, linters"
 	@echo "make lambda the function's zips, for arm64 and x86_64"
 	@echo "make bench  measured ratios      make soak  the long demos      make lock  renew the locks"
 
@@ -32,6 +34,19 @@ $(CONTRACT_STAMP): tests/contract/ministack.lock | $(STAMP)
 	.venv-ministack/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/contract/ministack.lock
 	@touch $@
 
+# checkov and hadolint, which pin packages that tidegate has too: an environment of their own.
+infra-tools: $(INFRA_STAMP)
+
+$(INFRA_STAMP): infra/tools/requirements.lock | $(STAMP)
+	$(PYTHON) -m venv .venv-infra
+	.venv-infra/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r infra/tools/requirements.lock
+	@touch $@
+
+# What `make test` also runs; terraform's own part is skipped, with the reason, where there is no terraform or no provider.
+infra-test: setup infra-tools
+	$(MAKE) -C lambda here
+	$(BIN)/pytest -q -n 2 --dist loadgroup -rs tests/infra
+
 demo: setup
 	$(BIN)/tidegate demo
 
@@ -48,7 +63,7 @@ pure: setup
 
 check: lint pure
 
-test: check contract-server
+test: check contract-server infra-tools
 	$(BIN)/pytest -q -n 2 --ignore=tests/core -m "not integration and not soak and not bench" tests
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "integration and not soak and not bench" tests
 
@@ -69,6 +84,10 @@ lock:
 	  --extra sandbox --extra lab --extra otel --group dev pyproject.toml --output-file requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  --constraint requirements.lock lambda/requirements.in --output-file lambda/requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  --constraint requirements.lock pyproject.toml infra/docker/requirements.in --output-file infra/docker/requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  infra/tools/requirements.in --output-file infra/tools/requirements.lock
 	echo "ministack==1.5.33" | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  - --output-file tests/contract/ministack.lock
 

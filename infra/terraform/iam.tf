@@ -2,13 +2,18 @@
 # that this file does not know is an error, so that the policy can't grow unseen.
 locals {
   account = "${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}"
-  groups  = compact([for pool in var.pools : pool.autoscaling_group])
+  holding_alarms = [
+    for any_pool in [true] : "arn:${data.aws_partition.current.partition}:cloudwatch:${local.account}:alarm:*"
+    if anytrue([for pool in var.pools : can(jsondecode(pool.settings).hold_on_alarms)])
+  ]
+  groups = compact([for pool in var.pools : pool.autoscaling_group])
 
   controller_resources = {
     ReadSettingsFromParameter          = [aws_ssm_parameter.settings.arn]
     ReadSettingsFromBucket             = []
     ReadQueueCounts                    = distinct([for pool in var.pools : pool.queue_arn])
     ReadMetricsWhichHaveNoResourceType = ["*"]
+    ReadTheAlarmsThatHoldPools         = local.holding_alarms
     PublishMetricsIntoOneNamespace     = local.is_lambda ? [] : ["*"]
     ScaleTheService                    = compact([for pool in var.pools : pool.service_arn])
     ReadGroupsWhichHaveNoResourceType  = length(local.groups) > 0 ? ["*"] : []

@@ -105,7 +105,7 @@ run "a_pool_on_a_group_adds_what_groups_need" {
   variables {
     pools = {
       thumbnails = {
-        settings          = "{}"
+        settings          = "{\"hold_on_alarms\":[\"database\"]}"
         queue_arn         = "arn:aws:sqs:eu-west-1:210987654321:thumbnails"
         autoscaling_group = "thumbnail-workers"
       }
@@ -118,6 +118,10 @@ run "a_pool_on_a_group_adds_what_groups_need" {
       ScaleTheGroup                     = ["arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:*:autoScalingGroupName/thumbnail-workers"]
     }
     error_message = "a group is read and set by its name, and no service is touched"
+  }
+  assert {
+    condition     = contains([for one in jsondecode(output.policy_json).Statement : one.Sid], "ReadTheAlarmsThatHoldPools")
+    error_message = "it can't read the alarm that holds the pool"
   }
 }
 

@@ -68,6 +68,12 @@ resource "aws_autoscaling_group" "workers" {
     }
   }
 
+  tag {
+    key                 = "pool"
+    value               = "thumbnails"
+    propagate_at_launch = true
+  }
+
   # tidegate sets it from now on; desired_capacity is left out for the same reason.
   lifecycle {
     ignore_changes = [desired_capacity]

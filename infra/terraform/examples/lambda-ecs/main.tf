@@ -73,7 +73,9 @@ resource "aws_ecs_task_definition" "orders" {
     command     = ["tidegate", "work", "shop.jobs:handle"]
     essential   = true
     stopTimeout = 120
-    environment = [for name, value in module.orders.worker_environment : { name = name, value = value }]
+
+    readonlyRootFilesystem = true
+    environment            = [for name, value in module.orders.worker_environment : { name = name, value = value }]
     logConfiguration = {
       logDriver = "awslogs"
       options = {

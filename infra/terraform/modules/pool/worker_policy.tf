@@ -8,6 +8,7 @@ locals {
     WorkOnTheQueue               = [local.queue_arn]
     FindTheQueues                = concat([local.queue_arn], local.dead_letter)
     PutDeadLetters               = local.dead_letter
+    BeSparedInScaleIn            = local.tasks
     ReportToTheFleet             = local.tables
     HearTheController            = local.tables
     BeSparedInScaleIn            = [for ecs in compact([try(var.ecs.cluster_arn, null)]) : "${replace(ecs, ":cluster/", ":task/")}/*"]
@@ -15,6 +16,7 @@ locals {
     ReadAndMoveEncryptedMessages = compact([var.kms_key_arn])
   }
   tables = compact([var.table_arn])
+  tasks  = [for ecs in var.ecs[*] : "${replace(ecs.cluster_arn, ":cluster/", ":task/")}/*"]
 
   worker_source = concat(
     jsondecode(file("${path.module}/../../../iam/worker.json")).Statement,

@@ -91,66 +91,21 @@ run "alarms_can_be_left_out" {
   }
 }
 
-run "refuses_a_pool_name" {
+# Every validation at once: each variable below has a value that it must refuse.
+run "refuses_every_wrong_value" {
   command = plan
   variables {
-    pool = "my orders"
-  }
-  expect_failures = [var.pool]
-}
-
-run "refuses_a_namespace_of_aws" {
-  command = plan
-  variables {
-    namespace = "AWS/SQS"
-  }
-  expect_failures = [var.namespace]
-}
-
-run "refuses_an_arn_as_a_name" {
-  command = plan
-  variables {
-    dead_letter_queue_name = "arn:aws:sqs:us-east-1:123456789012:dead"
-  }
-  expect_failures = [var.dead_letter_queue_name]
-}
-
-run "refuses_a_share_in_percent" {
-  command = plan
-  variables {
-    late_share_objective = 1
-  }
-  expect_failures = [var.late_share_objective]
-}
-
-run "refuses_no_events_at_all" {
-  command = plan
-  variables {
+    pool                    = "my orders"
+    namespace               = "AWS/SQS"
+    dead_letter_queue_name  = "arn:aws:sqs:us-east-1:123456789012:dead"
+    late_share_objective    = 1
     scale_events_per_minute = 0
+    alarm_actions           = ["pager"]
+    left_out                = ["cpu"]
+    tags                    = { "aws:x" = "y" }
   }
-  expect_failures = [var.scale_events_per_minute]
-}
-
-run "refuses_what_is_no_arn" {
-  command = plan
-  variables {
-    alarm_actions = ["pager"]
-  }
-  expect_failures = [var.alarm_actions]
-}
-
-run "refuses_an_unknown_alarm" {
-  command = plan
-  variables {
-    left_out = ["cpu"]
-  }
-  expect_failures = [var.left_out]
-}
-
-run "refuses_tags_of_aws" {
-  command = plan
-  variables {
-    tags = { "aws:x" = "y" }
-  }
-  expect_failures = [var.tags]
+  expect_failures = [
+    var.pool, var.namespace, var.dead_letter_queue_name, var.late_share_objective, var.scale_events_per_minute,
+    var.alarm_actions, var.left_out, var.tags,
+  ]
 }

@@ -34,6 +34,7 @@ run "the_worker_may_do_exactly_this" {
       WorkOnTheQueue            = ["sqs:ChangeMessageVisibility", "sqs:DeleteMessage", "sqs:GetQueueAttributes", "sqs:ReceiveMessage"]
       FindTheQueues             = ["sqs:GetQueueUrl"]
       PutDeadLetters            = ["sqs:SendMessage"]
+      BeSparedInScaleIn         = ["ecs:GetTaskProtection", "ecs:UpdateTaskProtection"]
       ReportToTheFleet          = ["dynamodb:PutItem"]
       HearTheController         = ["dynamodb:GetItem"]
       NoteWhatBecomesOfMessages = ["dynamodb:GetItem", "dynamodb:UpdateItem"]
@@ -52,10 +53,11 @@ run "the_worker_may_do_exactly_this" {
     error_message = "a worker could write what is not its report"
   }
   assert {
-    condition = [
-      for one in jsondecode(output.worker_policy_json).Statement : one.Resource if one.Sid == "WorkOnTheQueue"
-    ] == [[output.queue_arn]]
-    error_message = "the policy is about another queue"
+    condition = { for one in jsondecode(output.worker_policy_json).Statement : one.Sid => one.Resource if contains(["WorkOnTheQueue", "BeSparedInScaleIn"], one.Sid) } == {
+      WorkOnTheQueue    = [output.queue_arn]
+      BeSparedInScaleIn = ["arn:aws:ecs:us-east-1:123456789012:task/prod/*"]
+    }
+    error_message = "the policy is about another queue or cluster"
   }
 }
 

@@ -1,0 +1,77 @@
+"""Terraform, run on this repository's modules: with the provider that it finds, or skipped with the reason why not."""
+
+import functools
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TERRAFORM = ROOT / "infra" / "terraform"
+MODULES = [TERRAFORM, TERRAFORM / "modules" / "alarms", TERRAFORM / "modules" / "pool"]
+EXAMPLES = sorted(path.parent for path in (TERRAFORM / "examples").glob("*/main.tf"))
+_STAND_IN = ROOT.parent / "shared" / "terraform-standin" / "run"
+"""A workshop's stand-in for the AWS provider, where that can't be downloaded."""
+
+_LIMIT_S = 300
+
+
+def run(folder: Path, *arguments: str) -> str:
+    """What `terraform ARGUMENTS` in this folder said; fails the test with that when it failed."""
+    done = _run(folder, *arguments)
+    assert done.returncode == 0, f"terraform {' '.join(arguments)} in {folder.relative_to(ROOT)}:\n{done.stdout}"
+    return done.stdout
+
+
+def need_terraform() -> None:
+    """Skips the test when there is no terraform, or no AWS provider within reach."""
+    reason = _missing()
+    if reason:
+        pytest.skip(reason)
+
+
+def initialised(folder: Path) -> Path:
+    """The folder, with its providers and modules in place."""
+    _initialise(folder)
+    return folder
+
+
+def planned(folder: Path, variables: dict[str, Any], into: Path) -> dict[str, Any]:
+    """Terraform's plan for these variables as JSON (https://developer.hashicorp.com/terraform/internals/json-format)."""
+    values, plan = into / "planned.tfvars.json", into / "planned.plan"
+    values.write_text(json.dumps(variables))
+    run(initialised(folder), "plan", "-input=false", "-refresh=false", f"-var-file={values}", f"-out={plan}")
+    found: dict[str, Any] = json.loads(run(folder, "show", "-json", str(plan)))
+    return found
+
+
+@functools.cache
+def _initialise(folder: Path) -> None:
+    run(folder, "init", "-backend=false", "-input=false")
+
+
+@functools.cache
+def _missing() -> str | None:
+    if shutil.which("terraform") is None:
+        return "terraform is not installed"
+    done = _run(MODULES[1], "init", "-backend=false", "-input=false")
+    return None if done.returncode == 0 else f"terraform finds no AWS provider: {done.stdout[-300:]}"
+
+
+def _run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    wrapped = [str(_STAND_IN)] if _STAND_IN.exists() else []
+    env = {
+        **os.environ,
+        "TF_STANDIN_ROOT": str(TERRAFORM),
+        "TF_IN_AUTOMATION": "1",
+        "CHECKPOINT_DISABLE": "1",
+        "XDG_CACHE_HOME": str(ROOT / ".venv-infra" / "cache"),  # of this clone: the stand-in writes into it at each run
+    }
+    return subprocess.run(
+        [*wrapped, "terraform", *arguments, *(["-no-color"] if arguments[0] != "fmt" else [])],
+        cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=_LIMIT_S, check=False,
+    )  # fmt: skip
