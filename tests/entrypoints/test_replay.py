@@ -1,5 +1,6 @@
 """`--record` and `tidegate replay`: from a tick to a file, and from the file to the same decision."""
 
+import doctest
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -16,7 +17,7 @@ from tidegate.controller.metrics import MinuteMetrics
 from tidegate.core.codec import to_json
 from tidegate.core.decide import decide
 from tidegate.core.recording import Record
-from tidegate.entrypoints import wiring
+from tidegate.entrypoints import replay_table, wiring
 from tidegate.entrypoints.cli import app
 from tidegate.entrypoints.wiring import Wired
 from tidegate.ports import Clock, QueueCounts
@@ -128,7 +129,7 @@ def test_one_pool_of_several(tmp_path: Path) -> None:
     mail = [replace(r, pool=replace(r.pool, name="mail")) for r in rising(0)]
     mail = [replace(r, decision=replace(r.decision, pool="mail")) for r in mail]
     file = written(tmp_path / "r.jsonl", *rising(0, 1), *mail)
-    assert tidegate("replay", file, "--pool", "mail").stdout == "identical (1 decisions)\n"
+    assert tidegate("replay", file, "--pool", "mail").stdout == "identical (1 decision)\n"
     result = tidegate("replay", file, "--pool", "returns")
     assert result.exit_code == 2
     assert "--pool = 'returns': is not in the recording; name one of mail, orders" in result.stderr
@@ -151,3 +152,8 @@ def test_a_long_list_of_changes_is_cut_and_says_how_many_more(tmp_path: Path) ->
     result = tidegate("replay", file, "--set", "ramp.workers=50")
     assert "and 18 more (--json has every tick)" in result.stdout
     assert len(result.stdout.splitlines()) < 45
+
+
+def test_the_examples_in_the_docstrings_hold() -> None:
+    found = doctest.testmod(replay_table)
+    assert (found.attempted, found.failed) == (2, 0)

@@ -65,6 +65,7 @@ def _of_pool(files: Sequence[Path], pool: str | None) -> "Iterator[Record]":
 
 def _is_identical(records: "Iterator[Record]", *, as_json: bool) -> bool:
     from tidegate.core.replay import first_difference, recompute
+    from tidegate.entrypoints.replay_table import counted
 
     count = 0
     for count, record in enumerate(records, start=1):
@@ -73,7 +74,7 @@ def _is_identical(records: "Iterator[Record]", *, as_json: bool) -> bool:
         if different is not None:
             say(_difference_json(count, record, different) if as_json else _told(count, record, again, different))
             return False
-    say(json.dumps({"identical": True, "decisions": count}) if as_json else f"identical ({count:,} decisions)")
+    say(json.dumps({"identical": True, "decisions": count}) if as_json else f"identical ({counted(count)})")
     return True
 
 

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 from tidegate.core.replay import Instead, Sums, sum_up
 
-__all__ = ["clock_time", "what_if_lines"]
+__all__ = ["clock_time", "counted", "what_if_lines"]
 
 ROWS_SHOWN = 30
 NOTE = "queue and workers as recorded: what would have been asked for, not what would have come of it"
@@ -20,12 +20,21 @@ def clock_time(at_s: float) -> str:
     return datetime.fromtimestamp(at_s, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
+def counted(decisions: int) -> str:
+    """In words.
+
+    >>> counted(1), counted(1203)
+    ('1 decision', '1,203 decisions')
+    """
+    return f"{decisions:,} decision" + ("" if decisions == 1 else "s")
+
+
 def what_if_lines(ticks: Sequence[Instead], changes: Sequence[str]) -> Iterator[str]:
     """A block for each pool: the sums, then each time at which the two counts parted or met again."""
     for pool, (recorded, instead) in sum_up(ticks).items():
         own = [tick for tick in ticks if tick.recorded.pool == pool]
         since = clock_time(own[0].recorded.at_s)
-        yield f"{pool}: {recorded.decisions:,} decisions from {since} on, with {', '.join(changes)}"
+        yield f"{pool}: {counted(recorded.decisions)} from {since} on, with {', '.join(changes)}"
         yield from _sums(recorded, instead)
         yield from _changes(own)
     yield NOTE
