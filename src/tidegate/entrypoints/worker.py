@@ -30,6 +30,7 @@ from tidegate.worker.binding import Bound, Middleware, bind
 from tidegate.worker.child import Recipe
 from tidegate.worker.handlers import Handler
 from tidegate.worker.message import Message
+from tidegate.worker.otel import otel_watches
 from tidegate.worker.process_runner import ProcessRunner, check_sendable
 from tidegate.worker.run_handler import HandlerRunner, LoopRunner, LoopThread, ThreadRunner
 from tidegate.worker.service import Plan, WorkerService
@@ -238,6 +239,7 @@ class Worker:
                 protection=protection,
                 instance=Imds.from_environment(os.environ, _steady) if self.settings.notices else None,
                 notes=await open_notes(self.settings, stack),
+                watches=otel_watches(plan.pool),
             )
             self._service = service
             self._listen(lambda reason: loop.call_soon_threadsafe(service.stop, reason))

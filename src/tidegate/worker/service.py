@@ -37,7 +37,7 @@ from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
 from tidegate.worker.sorting import UNSORTED, Sorting
 from tidegate.worker.start_up import PATIENCE_S, lease_of
-from tidegate.worker.telemetry import Telemetry
+from tidegate.worker.telemetry import Telemetry, WorkWatch
 from tidegate.worker.waiting import happens_within
 
 __all__ = ["Plan", "WorkerService"]
@@ -101,6 +101,7 @@ class WorkerService:
         protection: ScaleInProtection | None = None,
         instance: InstanceWatch | None = None,
         notes: MessageNotes | None = None,
+        watches: Sequence[WorkWatch] = (),
     ) -> None:
         self._plan = plan
         self._queues = queues
@@ -113,6 +114,7 @@ class WorkerService:
         self._slots.watches.append(self._memory.busy)
         self._notebook = Notebook(notes, plan.pool, plan.worker_id, wall)
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
+        self._telemetry.watches.extend(watches)
         self._shield = Shield(protection, clock, random)
         self._notices = None if instance is None else NoticeWatch(instance, self, clock, wall)
         self._host = plan.host
