@@ -5,7 +5,7 @@ The calls are those that botocore really sent, see `recorded_calls`.
 
 import ast
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -13,6 +13,7 @@ from typing import Any
 import boto3
 import pytest
 
+from tests.infra.iam_logic import ACTIONS, BY_THE_AGENT, KMS_ACTIONS, denied, holds, listed
 from tests.infra.recorded_calls import (
     CONTROLLER,
     NAMESPACE,
@@ -29,17 +30,6 @@ from tests.infra.recorded_calls import (
 pytestmark = pytest.mark.integration
 
 IAM = Path(__file__).parents[2] / "infra" / "iam"
-
-ACTIONS = {
-    "sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility",
-    "sqs:DeleteMessageBatch": "sqs:DeleteMessage",
-}
-"""Batch calls are allowed by the action of the single call:
-https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-api-permissions-reference.html"""
-
-BY_THE_AGENT = {"worker": {"ecs:GetTaskProtection", "ecs:UpdateTaskProtection"}}
-"""What the container agent calls with the task's role, on the worker's word:
-https://docs.aws.amazon.com/AmazonECS/latest/developerguide/task-scale-in-protection-endpoint.html"""
 
 WITHOUT_RESOURCE_TYPE = {
     "cloudwatch:GetMetricData",
@@ -76,10 +66,6 @@ Role = tuple[str, Recorder, Exercises, dict[ModuleType, str]]
 def statements(name: str) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = json.loads((IAM / f"{name}.json").read_text())["Statement"]
     return found
-
-
-def listed(value: str | list[str]) -> list[str]:
-    return [value] if isinstance(value, str) else value
 
 
 def written(module: ModuleType, service: str) -> set[str]:
@@ -134,29 +120,36 @@ def test_a_policy_allows_what_is_called_and_nothing_else(role: Role) -> None:
     assert sorted(allowed) == sorted(called | BY_THE_AGENT.get(name, set()))
 
 
+STATEMENTS = [(name, one["Sid"]) for name in ("controller", "worker") for one in statements(name)]
+
+
+@pytest.mark.parametrize(("name", "sid"), STATEMENTS, ids=[f"{name}-{sid}" for name, sid in STATEMENTS])
+def test_without_this_statement_something_is_denied(name: str, sid: str, request: pytest.FixtureRequest) -> None:
+    """And with all of them nothing is: the policy is the least that the recorded calls need."""
+    recorded: Recorder = request.getfixturevalue(name)[0]
+    agents = [Call(action, action, {}) for action in BY_THE_AGENT.get(name, set())]
+    calls, whole = [*recorded.calls, *agents], statements(name)
+    (without,) = [one for one in whole if one["Sid"] == sid]
+
+    assert denied(calls, whole) == set()
+    lost = denied(calls, [one for one in whole if one["Sid"] != sid])
+    assert lost != set()
+    assert lost <= set(listed(without["Action"]))
+
+
+def test_a_key_of_ones_own_may_be_used_for_what_workers_do_with_messages_and_nothing_else(worker: Recorded) -> None:
+    needed = set().union(*(KMS_ACTIONS.get(ACTIONS.get(name, name), set()) for name in worker[0].operations))
+    (statement,) = statements("worker-kms")
+    assert set(listed(statement["Action"])) == needed
+    assert statement["Condition"] == {"StringEquals": {"kms:ViaService": "sqs.REGION.amazonaws.com"}}
+
+
 @pytest.mark.parametrize("name", ["controller", "worker"])
 def test_a_star_stands_only_where_iam_has_no_resource_type(name: str) -> None:
     for statement in statements(name):
         actions = set(listed(statement["Action"]))
         assert (statement["Resource"] == "*") == (actions <= WITHOUT_RESOURCE_TYPE)
         assert not any("*" in action for action in actions)
-
-
-def holds(conditions: Mapping[str, Mapping[str, Any]], context: Mapping[str, Sequence[str]]) -> bool:
-    """IAM's logic for the operators that the policies use: all must hold; ForAllValues holds for a key that is absent.
-
-    https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-single-vs-multi-valued-context-keys.html
-    """
-    operators: dict[str, Callable[[Sequence[str] | None, list[str]], bool]] = {
-        "ForAllValues:StringEquals": lambda values, wanted: all(value in wanted for value in values or ()),
-        "StringEquals": lambda values, wanted: bool(values) and all(value in wanted for value in values or ()),
-        "Null": lambda values, wanted: (values is None) == (wanted == ["true"]),
-    }
-    return all(
-        operators[operator](context.get(key), listed(wanted))
-        for operator, keys in conditions.items()
-        for key, wanted in keys.items()
-    )
 
 
 def allows(name: str, action: str, leading_keys: Sequence[str] | None) -> bool:
