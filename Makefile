@@ -5,7 +5,7 @@ STAMP := .venv/.set-up
 CONTRACT_STAMP := .venv-ministack/.set-up
 INFRA_STAMP := .venv-infra/.set-up
 
-.PHONY: infra-test infra-tools lambda setup contract-server demo test check lint pure bench soak lock clean
+.PHONY: infra-test infra-tools lambda setup contract-server demo test check lint pure bench bench-worker soak lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -14,6 +14,7 @@ help:
 	@echo "make check  ruff, mypy, import contracts, the pure core at 100 % branch coverage"
 	@echo "make infra-test  terraform, policies, the Lambda bundle, linters"
 	@echo "make lambda the function's zips, for arm64 and x86_64"
+	@echo "make bench-worker  our worker beside other people's, at one endpoint (5 minutes)"
 	@echo "make bench  measured ratios      make soak  the long demos      make lock  renew the locks"
 
 setup: $(STAMP)
@@ -75,6 +76,18 @@ bench: setup
 	$(MAKE) -C lambda here
 	$(BIN)/pytest -q -s -m bench tests
 
+# Other people's workers, for `make bench-worker`; the two of Node are left out where there is no npm.
+RIVALS_STAMP := .venv-rivals/.set-up
+
+$(RIVALS_STAMP): tests/bench/worker/rivals.lock | $(STAMP)
+	$(PYTHON) -m venv .venv-rivals
+	.venv-rivals/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/bench/worker/rivals.lock
+	-mkdir -p .node-rivals && npm install --silent --no-audit --no-fund --prefix .node-rivals sqs-consumer@14.2.8 squiss-ts@5.6.0
+	@touch $@
+
+bench-worker: setup $(RIVALS_STAMP)
+	$(BIN)/pytest -q -s -m bench tests/bench/worker
+
 soak: setup
 	$(BIN)/pytest -q -s -m soak --timeout 600 tests
 
@@ -92,4 +105,4 @@ lock:
 	  - --output-file tests/contract/ministack.lock
 
 clean:
-	rm -rf .venv .venv-* .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage*
+	rm -rf .venv .venv-* .node-rivals .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis .coverage*

@@ -10,7 +10,7 @@ from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Batch, Message
-from tidegate.worker.run_handler import LoopRunner, Run
+from tidegate.worker.run_handler import LoopRunner, OnEnd, Run
 
 pytestmark = pytest.mark.looptime
 
@@ -22,11 +22,11 @@ class RunsOut(LoopRunner):
         super().__init__(handler, asyncio.get_running_loop())
         self._left = starts
 
-    def start(self, message: Message | Batch) -> Run:
+    def start(self, message: Message | Batch, on_end: OnEnd | None = None) -> Run:
         if self._left == 0:
             raise RuntimeError("can't start new thread")
         self._left -= 1
-        return super().start(message)
+        return super().start(message, on_end)
 
 
 @pytest.mark.parametrize("starts", [0, 1, 4])

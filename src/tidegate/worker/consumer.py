@@ -78,7 +78,7 @@ class Consumer:
 
     def _ask(self) -> None:
         """Sends all the polls that may be sent now."""
-        while (turn := self._rota.next(self._clock())) is not None:
+        while (turn := self._rota.next(self._clock(), self._keeps_up)) is not None:
             reserved = self._slots.reserve(self._most(turn), self._least())
             if not reserved:
                 return
@@ -86,6 +86,9 @@ class Consumer:
             poll = asyncio.create_task(self._poll(turn, reserved), name="tidegate-consumer-poll")
             self._polls.add(poll)
             poll.add_done_callback(self._polled)
+
+    def _keeps_up(self, turn: Turn) -> bool:
+        return not self._pollers[turn].lane.deleter.behind
 
     async def _news(self) -> None:
         """Waits until there may be something to ask for: a free slot, an answer, the end of a queue's rest."""

@@ -25,7 +25,9 @@ from tidegate.worker.waiting import happens_within
 __all__ = ["Deleter"]
 
 _BATCH: Final = 10
-_CALLS_AT_ONCE: Final = 5
+_CALLS_AT_ONCE: Final = 10
+_BEHIND: Final = 200
+"""So many unconfirmed deletes, and no more is received: polls would go on taking the time that deletes need."""
 _LINGER_S: Final = 0.05
 _RETRY_BASE_S: Final = 0.1
 _RETRY_CAP_S: Final = 5.0
@@ -42,7 +44,9 @@ class _Delete:
 
 
 class Deleter:
-    """`run` is its task. `on_uncertain` hears of each delete of which nobody can say that it deleted the message."""
+    """`run` is its task. `on_uncertain` hears of each delete of which nobody can say that it deleted the message;
+    `on_caught_up` when it is no longer `behind`.
+    """
 
     def __init__(
         self,
@@ -50,6 +54,7 @@ class Deleter:
         book: LeaseBook,
         keeper: LeaseKeeper,
         on_uncertain: Callable[[], None],
+        on_caught_up: Callable[[], None],
         clock: Callable[[], float],
         random: Random,
     ) -> None:
@@ -57,6 +62,7 @@ class Deleter:
         self._book = book
         self._keeper = keeper
         self._on_uncertain = on_uncertain
+        self._on_caught_up = on_caught_up
         self._clock = clock
         self._random = random
         self._waiting: deque[_Delete] = deque()
@@ -70,6 +76,11 @@ class Deleter:
         self._open += 1
         self._idle.clear()
         self._queue_up(_Delete(key, receipt_handle, message_id))
+
+    @property
+    def behind(self) -> bool:
+        """True while so many deletes are unconfirmed that no more messages should be received."""
+        return self._open >= _BEHIND
 
     async def flushed(self) -> None:
         """Waits until every delete is confirmed or given up."""
@@ -146,6 +157,8 @@ class Deleter:
 
     def _close(self, delete: _Delete, *, certain: bool) -> None:
         self._open -= 1
+        if self._open == _BEHIND - 1:
+            self._on_caught_up()
         if self._open == 0:
             self._idle.set()
         if not certain:

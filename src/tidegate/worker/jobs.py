@@ -12,8 +12,9 @@ from tidegate.worker.lane import Hand, Lane
 from tidegate.worker.message import Batch
 from tidegate.worker.outcomes import HandlerHangs
 from tidegate.worker.poison import Quarantine
+from tidegate.worker.postbox import Postbox
 from tidegate.worker.prefetch import room_for
-from tidegate.worker.run_handler import HandlerRunner, Run
+from tidegate.worker.run_handler import HandlerRunner
 from tidegate.worker.settle import Settler
 from tidegate.worker.slots import Slots
 from tidegate.worker.sorting import UNSORTED, Sorting
@@ -63,6 +64,7 @@ class Jobs:
         self._examining: set[Load] = set()
         self._followers: set[asyncio.Task[None]] = set()
         self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._ends: Postbox[tuple[Load, BaseException | None]] = Postbox(asyncio.get_running_loop(), self._on_end)
         self._given_up = 0
         self._idle = asyncio.Event()
         self._idle.set()
@@ -168,6 +170,7 @@ class Jobs:
 
     def close(self) -> None:
         """Nobody waits any longer for handlers that still run."""
+        self._running.clear()
         for follower in self._followers:
             follower.cancel()
 
@@ -230,7 +233,8 @@ class Jobs:
         messages = tuple(hand.message for hand in load.hands)
         load.started_at_s = self._clock()
         try:
-            run = load.run = self._runner.start(messages[0] if self._sorting.batch is None else Batch(messages))
+            given = messages[0] if self._sorting.batch is None else Batch(messages)
+            load.run = self._runner.start(given, lambda error: self._ends.put((load, error)))
         except BaseException:
             self._out(load)
             for hand in load.hands:
@@ -243,14 +247,15 @@ class Jobs:
         self._slots.start()
         self._running.add(load)
         self._idle.clear()
-        self._followed_up(asyncio.create_task(self._follow(load, run), name=f"tidegate-job-{messages[0].id}"), load)
 
     def _followed_up(self, follower: asyncio.Task[None], load: Load) -> None:
         self._followers.add(follower)
         follower.add_done_callback(lambda follower: self._followed(follower, load))
 
-    async def _follow(self, load: Load, run: Run) -> None:
-        error = await run.outcome()
+    def _on_end(self, end: tuple[Load, BaseException | None]) -> None:
+        load, error = end
+        if load not in self._running:
+            return  # the worker has left, and nobody waits for it any longer
         self._slots.finish()
         try:
             rejects = self._ended(load, error)
@@ -259,15 +264,27 @@ class Jobs:
             self._out(load)
             if not self._slots.closed:
                 self._start_waiting()
-            if rejects:
-                await self._settler.reject(rejects)
+        except Exception as fault:  # noqa: BLE001  raised by `run`
+            self._unsettled(load, fault)
+            rejects = []
+        if rejects:
+            self._followed_up(asyncio.create_task(self._reject(load, rejects), name="tidegate-rejects"), load)
+        else:
+            self._settled(load)
+
+    async def _reject(self, load: Load, rejects: Sequence[tuple[Hand, str]]) -> None:
+        try:
+            await self._settler.reject(rejects)
         finally:
-            self._running.discard(load)
-            for hand in load.hands:
-                self._hands.pop(hand.key, None)
-            if self._quarantine.busy and not self._slots.closed:
-                self._start_waiting()
-            self._look_whether_idle()
+            self._settled(load)
+
+    def _settled(self, load: Load) -> None:
+        self._running.discard(load)
+        for hand in load.hands:
+            self._hands.pop(hand.key, None)
+        if self._quarantine.busy and not self._slots.closed:
+            self._start_waiting()
+        self._look_whether_idle()
 
     def _look_whether_idle(self) -> None:
         if not (self._running or self._examining or self._quarantine.busy):
@@ -293,8 +310,10 @@ class Jobs:
     def _followed(self, follower: asyncio.Task[None], load: Load) -> None:
         """A job that nobody follows any longer must not keep its lease, which would be extended for hours."""
         self._followers.discard(follower)
-        if follower.cancelled() or (fault := follower.exception()) is None:
-            return
+        if not follower.cancelled() and (fault := follower.exception()) is not None:
+            self._unsettled(load, fault)
+
+    def _unsettled(self, load: Load, fault: BaseException) -> None:
         kind = type(fault).__qualname__
         for hand in load.hands:
             logger.error(

@@ -143,6 +143,7 @@ def open_lane(
     *,
     on_lost: Callable[[int], None],
     on_uncertain: Callable[[], None],
+    on_caught_up: Callable[[], None],
     calls: DependencyLog,
     notes: Notebook,
     clock: Callable[[], float],
@@ -152,5 +153,5 @@ def open_lane(
     """A lane whose leases last `visibility_s`; `on_lost` hears the key of each lease that is lost."""
     book = LeaseBook(visibility_s, limits, keys)
     keeper = LeaseKeeper(queue, book, on_lost, clock)
-    deleter = Deleter(queue, book, keeper, on_uncertain, clock, random)
+    deleter = Deleter(queue, book, keeper, on_uncertain, on_caught_up, clock, random)
     return Lane(plan, queue, book, keeper, deleter, calls, notes, clock, wall)

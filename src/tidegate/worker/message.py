@@ -1,10 +1,11 @@
 """What a handler is given: one message, frozen, with what it may ask of its lease, and a flag that says it is lost."""
 
 import asyncio
+import contextlib
 import json
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
@@ -35,28 +36,53 @@ class _NoControl:
 _NO_CONTROL: Final = _NoControl()
 
 
-class LeaseLost(threading.Event):
-    """An event for both worlds: `is_set()` and `wait(seconds)` in a thread, `await wait_async()` on a loop."""
+class LeaseLost:
+    """An event for both worlds: `is_set()` and `wait(seconds)` in a thread, `await wait_async()` on a loop.
+
+    Made for every message and hardly ever waited for: what waiting takes is made when somebody waits.
+    """
+
+    __slots__ = ("_is_set", "_lock", "_waiters")
 
     def __init__(self) -> None:
-        super().__init__()
-        self._waiters: list[tuple[asyncio.AbstractEventLoop, asyncio.Event]] = []
+        self._is_set = False
+        self._lock = threading.Lock()
+        self._waiters: list[Callable[[], object]] = []
+
+    def is_set(self) -> bool:
+        """From any thread."""
+        return self._is_set
 
     def set(self) -> None:
-        super().set()
-        for loop, event in tuple(self._waiters):
-            if not loop.is_closed():
-                loop.call_soon_threadsafe(event.set)
+        """Wakes all that wait. From any thread, any number of times."""
+        with self._lock:
+            self._is_set = True
+            waiters, self._waiters = self._waiters, []
+        for wake in waiters:
+            wake()
+
+    def wait(self, timeout_s: float | None = None) -> bool:
+        """In a thread: waits for it, for so long at most; whether it is set."""
+        told = threading.Event()
+        return self._call_when_set(told.set) or told.wait(timeout_s)
 
     async def wait_async(self) -> None:
-        """Waits, without blocking the loop, until the lease is lost."""
-        waiter = (asyncio.get_running_loop(), asyncio.Event())
-        self._waiters.append(waiter)
-        try:
-            if not self.is_set():
-                await waiter[1].wait()
-        finally:
-            self._waiters.remove(waiter)
+        """On a loop: waits for it without blocking the loop."""
+        loop, told = asyncio.get_running_loop(), asyncio.Event()
+
+        def wake() -> None:
+            with contextlib.suppress(RuntimeError):  # the loop is closed, and nobody waits there any longer
+                loop.call_soon_threadsafe(told.set)
+
+        if not self._call_when_set(wake):
+            await told.wait()
+
+    def _call_when_set(self, wake: Callable[[], object]) -> bool:
+        """True when it is set already, and nobody will be called."""
+        with self._lock:
+            if not self._is_set:
+                self._waiters.append(wake)
+            return self._is_set
 
     def __reduce__(self) -> tuple[type["LeaseLost"], tuple[()]]:
         """A copy in another process is another event: that process is told in its own way."""

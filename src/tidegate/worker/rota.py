@@ -8,7 +8,7 @@ not: having been idle earns it nothing.
 """
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -47,9 +47,9 @@ class Rota:
     def __init__(self, turns: Sequence[Turn]) -> None:
         self.turns = turns
 
-    def next(self, now_s: float) -> Turn | None:
-        """The queue to poll now, or None when all rest or have polls enough under way."""
-        ready = [turn for turn in self.turns if turn.polls < turn.most and not _rests(turn, now_s)]
+    def next(self, now_s: float, may: Callable[[Turn], bool] = lambda _: True) -> Turn | None:
+        """The queue to poll now of those that `may`; None when they rest or have polls enough under way."""
+        ready = [turn for turn in self.turns if turn.polls < turn.most and not _rests(turn, now_s) and may(turn)]
         return min(ready, key=lambda turn: turn.passed, default=None)
 
     def rest_s(self, now_s: float) -> float:

@@ -9,14 +9,15 @@ import contextlib
 import queue
 import threading
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future, InvalidStateError
+from concurrent.futures import Future
 from typing import Any, Final, Protocol
 
 from tidegate.worker.handlers import check_finished
 from tidegate.worker.message import Batch, Message
 from tidegate.worker.outcomes import HandlerHangs, outcome_in
+from tidegate.worker.postbox import Postbox
 
-__all__ = ["HandlerRunner", "LoopRunner", "LoopThread", "Run", "ThreadRunner"]
+__all__ = ["HandlerRunner", "LoopRunner", "LoopThread", "OnEnd", "Run", "ThreadRunner"]
 
 _STOP_WITHIN_S: Final = 0.5
 
@@ -37,10 +38,14 @@ class Run(Protocol):
         ...
 
 
+OnEnd = Callable[[BaseException | None], None]
+"""Hears how a handler ended, once, in whatever thread that was: None when it returned, else what it raised."""
+
+
 class HandlerRunner(Protocol):
     """Starts handlers. `close` does not wait for those that still run."""
 
-    def start(self, message: Message | Batch) -> Run:
+    def start(self, message: Message | Batch, on_end: OnEnd | None = None) -> Run:
         """Raises RuntimeError when there is nothing to run it on: no further thread, or a loop that is closed."""
         ...
 
@@ -52,19 +57,36 @@ class HandlerRunner(Protocol):
 
 
 class _Outcome:
-    """Filled in by the handler's thread, awaited on the SDK's loop."""
+    """Filled in by the handler's thread, once; what comes after that is dropped."""
 
-    def __init__(self, message: Message | Batch) -> None:
+    __slots__ = ("_ended", "_lock", "_message", "_on_end", "_result", "_waiting")
+
+    def __init__(self, message: Message | Batch, on_end: OnEnd | None) -> None:
         self._message = message
-        self._future: Future[BaseException | None] = Future()
-        self._future.set_running_or_notify_cancel()  # whoever stops waiting for it does not cancel it
+        self._on_end = on_end
+        self._lock = threading.Lock()
+        self._ended = False
+        self._result: BaseException | None = None
+        self._waiting: list[Future[BaseException | None]] = []
 
     async def outcome(self) -> BaseException | None:
-        return await asyncio.wrap_future(self._future)
+        future: Future[BaseException | None] = Future()
+        future.set_running_or_notify_cancel()  # whoever stops waiting for it does not cancel it
+        with self._lock:
+            if self._ended:
+                return self._result
+            self._waiting.append(future)
+        return await asyncio.wrap_future(future)
 
     def ended(self, error: BaseException | None) -> None:
-        with contextlib.suppress(InvalidStateError):  # it was given up
-            self._future.set_result(error)
+        with self._lock:
+            if self._ended:
+                return
+            self._ended, self._result = True, error
+        for future in self._waiting:
+            future.set_result(error)
+        if self._on_end is not None:
+            self._on_end(error)
 
     def give_up(self) -> None:
         self.ended(HandlerHangs())
@@ -87,8 +109,8 @@ class ThreadRunner:
         self._work: queue.SimpleQueue[tuple[Message | Batch, _Outcome] | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
 
-    def start(self, message: Message | Batch) -> Run:
-        outcome = _Outcome(message)
+    def start(self, message: Message | Batch, on_end: OnEnd | None = None) -> Run:
+        outcome = _Outcome(message, on_end)
         if not self._idle.acquire(blocking=False) and len(self._threads) < self._slots:
             name = f"tidegate-handler-{len(self._threads) + 1}"
             thread = threading.Thread(target=self._serve, name=name, daemon=True)
@@ -127,10 +149,13 @@ class LoopRunner:
     def __init__(self, handler: Callable[[Any], Awaitable[object]], loop: asyncio.AbstractEventLoop) -> None:
         self._handler = handler
         self._loop = loop
+        self._starts: Postbox[_TaskRun] = Postbox(loop, _TaskRun.begin)
 
-    def start(self, message: Message | Batch) -> Run:
-        run = _TaskRun(self._handler, message, self._loop)
-        self._loop.call_soon_threadsafe(run.begin)
+    def start(self, message: Message | Batch, on_end: OnEnd | None = None) -> Run:
+        if self._loop.is_closed():
+            raise RuntimeError("the handlers' loop is closed")
+        run = _TaskRun(self._handler, message, self._loop, on_end)
+        self._starts.put(run)
         return run
 
     def replace(self) -> None:
@@ -143,10 +168,16 @@ class LoopRunner:
 class _TaskRun(_Outcome):
     """One task on the handlers' loop; `begin` and `_cancel` run there."""
 
+    __slots__ = ("_handler", "_loop", "_task")
+
     def __init__(
-        self, handler: Callable[[Any], Awaitable[object]], message: Message | Batch, loop: asyncio.AbstractEventLoop
+        self,
+        handler: Callable[[Any], Awaitable[object]],
+        message: Message | Batch,
+        loop: asyncio.AbstractEventLoop,
+        on_end: OnEnd | None,
     ) -> None:
-        super().__init__(message)
+        super().__init__(message, on_end)
         self._handler = handler
         self._loop = loop
         self._task: asyncio.Task[BaseException | None] | None = None

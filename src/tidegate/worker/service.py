@@ -267,6 +267,7 @@ class WorkerService:
                 keys,
                 on_lost=on_lost,
                 on_uncertain=self._telemetry.uncertain_delete,
+                on_caught_up=self._slots.changed.set,
                 calls=self._telemetry.calls,
                 notes=self._notebook,
                 clock=self._clock,

@@ -126,7 +126,7 @@ class WorkerSettings(BaseSettings):
     batch_size: int = Field(default=10, ge=1, le=_MOST_AT_ONCE)
     """The most messages of one call of a batch handler; one poll's at most. Such a call takes one slot."""
     prefetch: int | None = Field(default=None, ge=0, le=_MOST_SLOTS)
-    """How many messages may wait in hand for a slot. Default: none where handlers take over 250 ms on average, else as
+    """How many messages may wait in hand for a slot. Default: none where handlers take over 1 s on average, else as
     few as hide the way to SQS and back; never any on a FIFO queue."""
     executor: Literal["thread", "process"] = "thread"
     """Where sync handlers run. A process for each slot is for handlers that keep the CPU busy."""
