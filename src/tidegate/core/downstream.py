@@ -176,7 +176,8 @@ def _known(seen: Observation) -> list[Alarm]:
 def _values(memory: GuardMemory, hold: Hold | None, seen: Observation, effect: Effect) -> Mapping[str, Scalar]:
     values: dict[str, Scalar] = {"step_bought": None if memory.before is None else str(effect)}
     if hold is not None:
-        values |= {"cap": hold.cap, "sign": str(hold.sign), "sick": hold.sick, "next_step_s": hold.next_s - seen.now_s}
+        next_step_s = round(hold.next_s - seen.now_s)
+        values |= {"cap": hold.cap, "sign": str(hold.sign), "sick": hold.sick, "next_step_s": next_step_s}
     alarms = {alarm.name: alarm for alarm in seen.alarms}
     known = {alarm.name for alarm in _known(seen) if alarm.state is not None}
     if unknown := [f"{name} ({alarms[name].absence or 'stale'})" for name in alarms if name not in known]:

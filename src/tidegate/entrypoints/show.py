@@ -103,7 +103,7 @@ def health_lines(health: Health) -> list[str]:
 
 def _step_line(step: Step) -> str:
     values = " ".join(f"{name}={_value(value)}" for name, value in step.values.items() if value is not None)
-    return f"  {step.name:<10}{values}" + (f"  ({step.note})" if step.note else "")
+    return f"  {step.name:<9} {values}" + (f"  ({step.note})" if step.note else "")
 
 
 def _value(value: Scalar) -> str:
