@@ -40,6 +40,7 @@ __all__ = [
     "ScaleInProtection",
     "StateStore",
     "StoredState",
+    "TerminationHook",
     "VisibilityChange",
     "WorkQueue",
 ]
@@ -242,6 +243,18 @@ class InstanceWatch(Protocol):
 
     async def look(self) -> InstanceNotices:
         """Raises Gone where nobody can tell, Denied when it can't be asked, else Unreachable."""
+        ...
+
+
+class TerminationHook(Protocol):
+    """What holds the termination of a worker's instance up until it says that it is done."""
+
+    async def keep(self) -> None:
+        """It needs more time."""
+        ...
+
+    async def complete(self) -> None:
+        """It is done. Both raise Invalid when no termination is being held up, and as every port."""
         ...
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import boto3
 import pytest
 from aiobotocore.session import AioSession
-from moto.server import ThreadedMotoServer
 
 from tests.aws.moto_cloud import REGION, make_group, make_service, moto_clients, use_test_account
 from tests.contract.fleet import report
@@ -21,6 +20,7 @@ from tidegate.aws import (
     aio,
     alarms,
     asg,
+    asg_instance,
     cloudwatch,
     dead_letters,
     dynamodb,
@@ -38,10 +38,12 @@ from tidegate.aws.clients import AwsClients
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
 from tidegate.ports import Datum, Metric, Received, VisibilityChange
+from tidegate.sandbox.cloud import Cloud
 from tidegate.sandbox.sqs import SqsServer
 
 POOL = "mail"
 TABLE = "fleet"
+GROUP, HOOK = "mailers", "drain"
 NAMESPACE = "tidegate"
 CONTROLLER = {
     sqs: "sqs",
@@ -55,7 +57,13 @@ CONTROLLER = {
     dynamodb: "dynamodb",
 }
 """The modules that the controller's role answers for, each with the service that it calls."""
-WORKER = {work_queue: "sqs", dead_letters: "sqs", heartbeats: "dynamodb", message_notes: "dynamodb"}
+WORKER = {
+    work_queue: "sqs",
+    dead_letters: "sqs",
+    heartbeats: "dynamodb",
+    message_notes: "dynamodb",
+    asg_instance: "autoscaling",
+}
 
 Exercises = dict[type, dict[str, Callable[[], object]]]
 
@@ -170,7 +178,28 @@ def controller_exercises(clients: AwsClients) -> Exercises:
 RECEIVED = Received("m1", "no handle", "hello", {})
 
 
-def worker_exercises() -> Exercises:
+def _member(instance_id: str) -> dict[str, Callable[[], object]]:
+    async def with_member(use: Callable[[asg_instance.AsgInstance], Any]) -> None:
+        instance = await asg_instance.AsgInstance.connect(GROUP, instance_id, HOOK)
+        await use(instance)
+        await instance.close()
+
+    async def nothing(_: object) -> None:
+        """Connect and close only."""
+
+    def member(use: Callable[[asg_instance.AsgInstance], Any]) -> Callable[[], object]:
+        return lambda: asyncio.run(with_member(use))
+
+    return {
+        "connect": member(nothing),
+        "set_protected": member(lambda instance: instance.set_protected(True, 600.0)),
+        "keep": member(lambda instance: instance.keep()),
+        "complete": member(lambda instance: instance.complete()),
+        "close": member(nothing),
+    }
+
+
+def worker_exercises(instance_id: str) -> Exercises:
     """As `controller_exercises`, for the worker's two; SQS and DynamoDB are where the environment says."""
 
     async def with_queue(use: Callable[[work_queue.SqsWorkQueue], Any]) -> None:
@@ -218,6 +247,7 @@ def worker_exercises() -> Exercises:
             "directive": table(lambda sink: sink.directive(POOL)),
             "close": table(nothing),
         },
+        asg_instance.AsgInstance: _member(instance_id),
         message_notes.DynamoMessageNotes: {
             "connect": noted(nothing),
             "note": noted(lambda notes: notes.note(POOL, "m-1")),
@@ -254,14 +284,22 @@ def controller_calls() -> tuple[Recorder, Exercises, Recorder]:
     return serving, exercises, setting_up
 
 
+def instance_with_a_hook(cloud: Cloud) -> str:
+    """The id of one that is being terminated, in a group with a hook on that."""
+    group = cloud.create_group(GROUP, 0, 2, 1)
+    instance_id = group.admit().instance_id
+    client = boto3.client("autoscaling")
+    transition = "autoscaling:EC2_INSTANCE_TERMINATING"
+    client.put_lifecycle_hook(AutoScalingGroupName=GROUP, LifecycleHookName=HOOK, LifecycleTransition=transition)
+    client.terminate_instance_in_auto_scaling_group(InstanceId=instance_id, ShouldDecrementDesiredCapacity=True)
+    return instance_id
+
+
 def worker_calls() -> tuple[Recorder, Exercises]:
-    """As `controller_calls`, against our SQS endpoint and moto's DynamoDB."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    with pytest.MonkeyPatch.context() as patch, SqsServer() as queues:
+    """As `controller_calls`, against the sandbox's endpoints."""
+    with pytest.MonkeyPatch.context() as patch, SqsServer() as queues, Cloud(REGION) as cloud:
         use_test_account(patch)
-        patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+        patch.setenv("AWS_ENDPOINT_URL", cloud.url)
         patch.setenv("AWS_ENDPOINT_URL_SQS", queues.url)
         make_queue_with_dead_letters("mail")
         dynamodb.create_table(AwsClients(REGION).dynamodb(), TABLE)
@@ -269,9 +307,8 @@ def worker_calls() -> tuple[Recorder, Exercises]:
         session = AioSession()
         recorder = Recorder(session.get_component("event_emitter"))
         patch.setattr(aio, "get_session", lambda: session)
-        exercises = worker_exercises()
+        exercises = worker_exercises(instance_with_a_hook(cloud))
         _run(exercises)
-    server.stop()
     return recorder, exercises
 
 

@@ -1,5 +1,6 @@
 """Demos whose jobs outlast the stop timeout: whoever is stopped in mid-work shows as interrupted."""
 
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
@@ -34,15 +35,23 @@ LONG_JOBS = replace(
 
 @dataclass
 class Pins:
-    """An operator who pins the pool to each count in turn, to the next once there are so many; the last one stays."""
+    """An operator who pins the pool to each count in turn, to the next once there are so many; the last one stays.
+
+    From `until_s` on the last one is pinned, whoever's turn it is.
+    """
 
     counts: tuple[int, ...]
+    until_s: float = math.inf
     settle_s: float = 2.0
     set: list[int] = field(default_factory=list)
     there_since_s: float | None = None
 
     def __call__(self, scene: Scene) -> None:
-        if not self.set:
+        over = scene.frame.at_s >= self.until_s
+        if over and len(self.set) < len(self.counts):
+            self.set += self.counts[len(self.set) : -1]
+            self._pin(scene)
+        elif not self.set:
             self._pin(scene)
         elif scene.frame.running != self.set[-1]:
             self.there_since_s = None

@@ -9,11 +9,11 @@ from tests.integration.interruptions import LONG_JOBS, Pins, Watched, assert_nob
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
 
-def test_scale_ins_of_a_busy_pool_for_eight_minutes_interrupt_nobody() -> None:
+def test_scale_ins_of_a_busy_pool_for_five_minutes_interrupt_nobody() -> None:
     """Jobs of 3 s at 1.5 s of grace; ten of eleven workers go in each turn."""
     settings = replace(LONG_JOBS, service_time_s=3.0, stop_timeout_s=3.0, slots=2, max_workers=11)
-    watched = Watched(Pins((11, 1) * 60 + (11,), settle_s=0.5))
-    outcome = play(settings, watched, length_s=420.0, per_s=3.0)
+    watched = Watched(Pins((11, 1) * 60 + (11,), settle_s=0.5, until_s=300.0))
+    outcome = play(settings, watched, length_s=300.0, per_s=3.0)
     assert_nobody_was_interrupted(outcome)
     stopped = watched.stopped_for("scale-in")
     print(f"{stopped} scale-ins of workers with jobs in hand: 0 interrupted, 0 lost of {outcome.verdict.sent}")  # noqa: T201

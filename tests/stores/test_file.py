@@ -5,6 +5,7 @@ import fcntl
 import multiprocessing
 import subprocess
 import sys
+import threading
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
@@ -14,6 +15,7 @@ import pytest
 from tests.contract.fleet import report
 from tests.stores import writers
 from tidegate.core.model import PoolState
+from tidegate.core.reports import WorkerReport
 from tidegate.errors import Denied, StateUnreadable, Unreachable
 from tidegate.ports import StoredState
 from tidegate.stores import FileStore
@@ -231,3 +233,26 @@ def test_a_directory_that_may_not_be_used_is_denied(
     monkeypatch.setattr(target, name, refuse)
     with pytest.raises(Denied, match="let the user that tidegate runs as use it"):
         use(store)
+
+
+async def test_a_report_that_nobody_waits_for_any_more_does_not_overwrite_the_one_after_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that leaves stops waiting for its heartbeat and sends its last word at once."""
+    store = FileStore(tmp_path)
+    write, first_may_go_on = store._put, threading.Event()
+
+    def slowly(pool: str, one: WorkerReport, expires_at_s: float) -> None:
+        if one.busy:
+            first_may_go_on.wait(10)
+        write(pool, one, expires_at_s)
+
+    monkeypatch.setattr(store, "_put", slowly)
+    first = asyncio.create_task(store.put("mail", report("w1", busy=1), 1000.0))
+    await asyncio.sleep(0)
+    first.cancel()
+    last = asyncio.create_task(store.put("mail", report("w1", busy=0), 1000.0))
+    await asyncio.sleep(0)
+    first_may_go_on.set()
+    await last
+    assert store.workers("mail", 0.0) == (report("w1", busy=0),)

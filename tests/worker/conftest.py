@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tidegate.ports import InstanceWatch, MessageNotes
+from tidegate.ports import InstanceWatch, MessageNotes, TerminationHook
 from tidegate.testing import FakeProtection, FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Message
@@ -85,6 +85,7 @@ async def working(
     clock: Callable[[], float] | None = None,
     protection: FakeProtection | None = None,
     instance: InstanceWatch | None = None,
+    hook: TerminationHook | None = None,
     notes: MessageNotes | None = None,
 ) -> AsyncIterator[Bench]:
     """The worker runs inside the block and is told to stop at its end, if it has not been by then."""
@@ -102,6 +103,7 @@ async def working(
         random=random,
         protection=protection,
         instance=instance,
+        hook=hook,
         notes=notes,
     )
     serving = asyncio.create_task(service.serve())

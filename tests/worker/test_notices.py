@@ -3,6 +3,7 @@
 import asyncio
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import pairwise
 
 import pytest
 
@@ -116,3 +117,54 @@ async def test_an_imds_that_can_not_be_read_is_said_once_and_asked_on(
         instance.notices = InstanceNotices(stops_at_s=now_s() + 120)
         await bench.serving
         assert bench.sink.reports[-1].reason == Why.SPOT
+
+
+@dataclass
+class Hook:
+    """A lifecycle hook that remembers when it was kept and completed."""
+
+    kept_at_s: list[float] = field(default_factory=list)
+    completed_at_s: list[float] = field(default_factory=list)
+    error: CloudError | None = None
+
+    async def keep(self) -> None:
+        self.kept_at_s.append(now_s())
+
+    async def complete(self) -> None:
+        if self.error is not None:
+            raise self.error
+        self.completed_at_s.append(now_s())
+
+
+async def test_a_lifecycle_hook_is_kept_while_handlers_finish_and_completed_when_nothing_is_held() -> None:
+    """aws-node-termination-handler #493: a hook without heartbeats ends under long jobs."""
+    work, instance, hook = Work(takes_s=5000.0), Instance(), Hook()
+    async with working(work, FakeWorkQueue(visibility_s=60), instance=instance, hook=hook) as bench:
+        sent = bench.queue.send()
+        await until(lambda: work.started)
+        assert hook.kept_at_s == []
+        instance.notices = InstanceNotices(terminating=True)
+        await bench.serving
+        assert (work.finished, work.told) == ([sent], [])
+        gaps_s = [later - sooner for sooner, later in pairwise(hook.kept_at_s)]
+        assert max(gaps_s) < 30.0, "the shortest heartbeat timeout of a hook"
+        assert hook.completed_at_s == [pytest.approx(now_s(), abs=2)]
+
+
+async def test_a_worker_that_leaves_for_another_reason_completes_no_hook(work: Work) -> None:
+    hook = Hook()
+    async with working(work, instance=Instance(), hook=hook) as bench:
+        await until(lambda: bench.queue.of("receive"))
+        await bench.stop("SIGTERM")
+    assert (hook.kept_at_s, hook.completed_at_s) == ([], [])
+
+
+async def test_a_hook_that_can_not_be_completed_is_said_and_ends_no_worker(
+    work: Work, caplog: pytest.LogCaptureFixture
+) -> None:
+    instance, hook = Instance(), Hook(error=SILENT)
+    async with working(work, instance=instance, hook=hook) as bench:
+        await until(lambda: bench.queue.of("receive"))
+        instance.notices = InstanceNotices(terminating=True)
+        await bench.serving
+    assert "lifecycle hook could not be completed" in caplog.text

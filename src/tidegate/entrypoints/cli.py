@@ -219,6 +219,12 @@ def work(
     notices: Annotated[
         bool | None, typer.Option("--notices/--no-notices", help="Heed EC2's notices to its instances; left out: yes.")
     ] = None,
+    asg: Annotated[
+        str | None, typer.Option(help="The Auto Scaling group that this instance is in: it is protected in scale-in.")
+    ] = None,
+    lifecycle_hook: Annotated[
+        str | None, typer.Option(help="That group's hook on termination: kept while handlers finish, then completed.")
+    ] = None,
     log_level: Annotated[str | None, typer.Option(help="debug, info, warning or error; left out: info.")] = None,
 ) -> None:
     """Run a worker until SIGTERM or Ctrl-C; then it finishes what it holds.
@@ -257,6 +263,8 @@ def work(
         progress_timeout=progress_timeout,
         protect=protect,
         notices=notices,
+        asg=asg,
+        lifecycle_hook=lifecycle_hook,
         log_level=cast(Any, log_level),
     )
 

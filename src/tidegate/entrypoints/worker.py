@@ -19,10 +19,9 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final, TypeVar, Unpack
 
-from tidegate.aws.ecs_agent import EcsAgent
-from tidegate.aws.imds import Imds
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.entrypoints.show import error_text, warn
+from tidegate.entrypoints.worker_platform import open_platform
 from tidegate.entrypoints.worker_wiring import NoFleet, open_notes, open_queues, open_sink, plan_of
 from tidegate.errors import ConfigError, Fault, TidegateError
 from tidegate.ports import WorkQueue
@@ -227,17 +226,18 @@ class Worker:
         async with AsyncExitStack() as stack:
             queues = await open_queues(self.settings, plan, stack)
             sink = await open_sink(self.settings, stack)
-            protection = EcsAgent.from_environment(os.environ) if self.settings.protect else None
+            platform = await open_platform(self.settings, os.environ, _steady, stack)
             service = WorkerService(
-                replace(plan, lapses=protection is not None and isinstance(sink, NoFleet)),
+                replace(plan, lapses=platform.protection is not None and isinstance(sink, NoFleet)),
                 queues,
                 sink,
                 runner,
                 clock=_steady,
                 wall=time.time,
                 random=random.random,
-                protection=protection,
-                instance=Imds.from_environment(os.environ, _steady) if self.settings.notices else None,
+                protection=platform.protection,
+                instance=platform.instance,
+                hook=platform.hook,
                 notes=await open_notes(self.settings, stack),
                 watches=otel_watches(plan.pool),
             )

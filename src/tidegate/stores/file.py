@@ -16,6 +16,7 @@ changes nothing, not even a directory that is not there yet: a dry run may look,
 import asyncio
 import json
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
@@ -53,6 +54,8 @@ class FileStore:
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
+        # One thread: a report whose worker no longer waits for it must not be written after the one that followed it.
+        self._reports = ThreadPoolExecutor(1, "tidegate-reports")
 
     def load(self, pool: str) -> StoredState:
         """Raises StateUnreadable when the file is damaged or of another schema."""
@@ -81,7 +84,7 @@ class FileStore:
 
         Runs in a thread: the loop keeps leases meanwhile.
         """
-        await asyncio.to_thread(self._put, pool, report, expires_at_s)
+        await asyncio.get_running_loop().run_in_executor(self._reports, self._put, pool, report, expires_at_s)
 
     def direct(self, pool: str, directive: Directive) -> None:
         """The newest directive replaces the one before."""
@@ -94,7 +97,8 @@ class FileStore:
         return await asyncio.to_thread(self._directive, pool)
 
     async def close(self) -> None:
-        """Nothing to close: no file stays open between calls."""
+        """Lets go of the thread; no file stays open between calls."""
+        self._reports.shutdown(wait=False)
 
     def _put(self, pool: str, report: WorkerReport, expires_at_s: float) -> None:
         text = f'{{"expires_at_s": {json.dumps(float(expires_at_s))}, "report": {to_json(report)}}}\n'

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, Protocol
 
 from tidegate.errors import CloudError, Denied, Gone
-from tidegate.ports import InstanceNotices, InstanceWatch
+from tidegate.ports import InstanceNotices, InstanceWatch, TerminationHook
 from tidegate.worker.lifecycle import Why
 
 __all__ = ["LOOK_S", "NoticeWatch", "Obedient"]
@@ -21,6 +21,15 @@ on; a spot notice that comes then gives its two minutes."""
 _MARGIN_S: Final = 5.0
 _TERMINATION_S: Final = 25.0
 """For a termination that names no time and no lifecycle hook holds up: ECS's stop timeout, less what leaving takes."""
+
+_HELD_UP_S: Final = 43_200.0
+"""With a lifecycle hook: no lease lasts longer than 12 hours. AWS ends the wait after 48 hours or 100 heartbeats."""
+
+_KEEP_EVERY_S: Final = 20.0
+"""A hook's heartbeat timeout is 30 s at the least.
+https://docs.aws.amazon.com/autoscaling/ec2/APIReference/API_PutLifecycleHook.html"""
+
+_COMPLETE_S: Final = 3.0
 
 _PATIENT_LOOK_S: Final = 60.0
 
@@ -48,13 +57,15 @@ class NoticeWatch:
         worker: Obedient,
         clock: Callable[[], float],
         wall: Callable[[], float],
-        termination_s: float = _TERMINATION_S,
+        hook: TerminationHook | None = None,
     ) -> None:
         self._instance = instance
         self._worker = worker
         self._clock = clock
         self._wall = wall
-        self._termination_s = termination_s
+        self._hook = hook
+        self._held_up = False
+        self._kept_s = -_KEEP_EVERY_S
         self._told: set[str] = set()
         self._rebalance_at_s: float | None = None
         self._rebalanced_s = 0.0
@@ -70,6 +81,7 @@ class NoticeWatch:
                     self._worker.known_as(await self._instance.instance_id())
                     named = True
                 self._obey(await self._instance.look())
+                await self._keep()
                 self._said = None
             except Gone:
                 await asyncio.Event().wait()
@@ -77,17 +89,33 @@ class NoticeWatch:
                 wait_s = self._failed(error)
             await asyncio.sleep(wait_s)
 
+    async def _keep(self) -> None:
+        if self._held_up and self._hook is not None and self._clock() - self._kept_s >= _KEEP_EVERY_S:
+            self._kept_s = self._clock()
+            await self._hook.keep()
+
+    async def done(self) -> None:
+        """The worker holds nothing any more: a termination that waits for it may go on."""
+        if not self._held_up or self._hook is None:
+            return
+        try:
+            async with asyncio.timeout(_COMPLETE_S):
+                await self._hook.complete()
+        except (CloudError, TimeoutError) as error:
+            logger.warning("the lifecycle hook could not be completed, the instance waits for its timeout: %r", error)
+
     def _failed(self, error: CloudError) -> float:
         if type(error) is not self._said:
             self._said = type(error)
-            logger.warning("notices of this instance can't be read, a spot interruption would come unseen: %s", error)
+            logger.warning("notices of this instance can't be read, or its hook not kept; asked again: %s", error)
         return _PATIENT_LOOK_S if isinstance(error, Denied) else LOOK_S
 
     def _obey(self, notices: InstanceNotices) -> None:
         if notices.stops_at_s is not None:
             self._leave(Why.SPOT, notices.stops_at_s - self._wall() - _MARGIN_S)
         if notices.terminating:
-            self._leave(Why.LIFECYCLE_HOOK, self._termination_s)
+            self._held_up = self._hook is not None
+            self._leave(Why.LIFECYCLE_HOOK, _HELD_UP_S if self._held_up else _TERMINATION_S)
         if notices.rebalance_at_s is not None and notices.rebalance_at_s != self._rebalance_at_s:
             self._rebalance_at_s, self._rebalanced_s = notices.rebalance_at_s, self._clock()
             self._worker.retire(Why.REBALANCE)

@@ -5,27 +5,25 @@ import itertools
 import logging
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import replace
 
-from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport, WorkerState
-from tidegate.ports import HeartbeatSink, InstanceWatch, MessageNotes, ScaleInProtection, WorkQueue
+from tidegate.ports import HeartbeatSink, InstanceWatch, MessageNotes, ScaleInProtection, TerminationHook, WorkQueue
 from tidegate.worker.auto_slots import SlotTuner
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.dependencies import DependencyLog
 from tidegate.worker.health import HealthWatch
 from tidegate.worker.jobs import Jobs
-from tidegate.worker.lane import Lane, QueuePlan, open_lane
+from tidegate.worker.lane import Lane, open_lane
 from tidegate.worker.lapse import Lapse
-from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.leaving import end, leave, settled
 from tidegate.worker.lifecycle import Lifecycle, Why
 from tidegate.worker.memory import JobMemory
 from tidegate.worker.notebook import Notebook
 from tidegate.worker.notices import NoticeWatch
+from tidegate.worker.plan import Plan
 from tidegate.worker.poison import Quarantine
 from tidegate.worker.poller import Poller
 from tidegate.worker.probes import Probes
@@ -35,7 +33,6 @@ from tidegate.worker.run_handler import HandlerRunner
 from tidegate.worker.settle import RetryDelay, Settler
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
-from tidegate.worker.sorting import UNSORTED, Sorting
 from tidegate.worker.start_up import PATIENCE_S, lease_of
 from tidegate.worker.telemetry import Telemetry, WorkWatch
 from tidegate.worker.waiting import happens_within
@@ -43,41 +40,6 @@ from tidegate.worker.waiting import happens_within
 __all__ = ["Plan", "WorkerService"]
 
 logger = logging.getLogger(__name__)
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """What a worker is to do, all settled: seconds, counts, names."""
-
-    worker_id: str
-    pool: str
-    slots: int
-    poll_wait_s: int
-    visibility_timeout_s: int | None
-    """None: the queue's own."""
-    grace_s: float
-    heartbeat_s: float
-    retry_base_s: float
-    retry_cap_s: float
-    queues: tuple[QueuePlan, ...] = (QueuePlan("the queue"),)
-    leases: LeaseLimits = field(default_factory=LeaseLimits)
-    sorting: Sorting = UNSORTED
-    prefetch: int | None = None
-    """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""
-    start_delay_s: float = 0.0
-    """The first poll is sent after a random share of this."""
-    health_port: int | None = None
-    health_file: Path | None = None
-    stuck_after_s: float | None = None
-    """Nothing may end for so long while messages wait; None: by how long handlers take."""
-    auto: AutoSlots | None = None
-    """The slots follow the work from `slots` on; None: they stay as many."""
-    max_receives: int | None = None
-    """A message that was handed out more often, by its own fault, goes to the dead-letter queue before it runs."""
-    host: str = ""
-    """What the platform calls this worker, if it is known."""
-    lapses: bool = False
-    """Nobody retires it: it lets its protection lapse from time to time."""
 
 
 class WorkerService:
@@ -100,6 +62,7 @@ class WorkerService:
         random: Random,
         protection: ScaleInProtection | None = None,
         instance: InstanceWatch | None = None,
+        hook: TerminationHook | None = None,
         notes: MessageNotes | None = None,
         watches: Sequence[WorkWatch] = (),
     ) -> None:
@@ -116,7 +79,7 @@ class WorkerService:
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
         self._telemetry.watches.extend(watches)
         self._shield = Shield(protection, clock, random)
-        self._notices = None if instance is None else NoticeWatch(instance, self, clock, wall)
+        self._notices = None if instance is None else NoticeWatch(instance, self, clock, wall, hook)
         self._host = plan.host
         self._reporter = Reporter(
             sink,
@@ -207,6 +170,8 @@ class WorkerService:
             jobs.close()
             self._runner.close()
             probes.close()
+        if self._notices is not None:
+            await self._notices.done()
         self._lifecycle.advance(WorkerState.STOPPED)
         await self._reporter.last()
         total = self._report().total

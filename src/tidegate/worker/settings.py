@@ -101,6 +101,8 @@ class WorkerOptions(TypedDict, total=False):
     stuck_after: float | str | None
     protect: bool | None
     notices: bool | None
+    asg: str | None
+    lifecycle_hook: str | None
     log_level: Literal["debug", "info", "warning", "error"] | None
 
 
@@ -174,6 +176,10 @@ class WorkerSettings(BaseSettings):
     """Have the platform spare this worker when it scales in or deploys, where it can be asked to."""
     notices: bool = True
     """Heed EC2's notices: spot interruption, rebalance recommendation, termination by Auto Scaling."""
+    asg: str | None = None
+    """The Auto Scaling group that this instance is in: it is protected from scale-in until the worker has drained."""
+    lifecycle_hook: str | None = None
+    """The group's hook on termination: handlers may finish, the hook is kept meanwhile and completed then."""
     log_level: Literal["debug", "info", "warning", "error"] = "info"
     """From which level on lines are logged, by a program that has set up no logging of its own."""
 

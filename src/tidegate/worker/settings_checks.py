@@ -40,6 +40,10 @@ def faults_together(settings: "WorkerSettings") -> list[Fault]:
 
 def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
     faults = []
+    if settings.lifecycle_hook is not None and (settings.asg is None or not settings.notices):
+        problem = "nobody would know when to keep and to complete it"
+        fix = "set asg to the group that has this hook, and leave notices on"
+        faults.append(Fault("lifecycle_hook", settings.lifecycle_hook, problem, fix))
     if settings.table is not None and settings.state_dir is not None:
         fix = "give one of them"
         faults.append(Fault("state_dir", str(settings.state_dir), f"table = {settings.table!r} is given too", fix))

@@ -5,13 +5,16 @@ locals {
   dead_letter = compact([local.dead_letter_queue_arn])
 
   worker_resources = {
-    WorkOnTheQueue               = [local.queue_arn]
-    FindTheQueues                = concat([local.queue_arn], local.dead_letter)
-    PutDeadLetters               = local.dead_letter
-    BeSparedInScaleIn            = local.tasks
-    ReportToTheFleet             = local.tables
-    HearTheController            = local.tables
-    BeSparedInScaleIn            = [for ecs in compact([try(var.ecs.cluster_arn, null)]) : "${replace(ecs, ":cluster/", ":task/")}/*"]
+    WorkOnTheQueue    = [local.queue_arn]
+    FindTheQueues     = concat([local.queue_arn], local.dead_letter)
+    PutDeadLetters    = local.dead_letter
+    BeSparedInScaleIn = local.tasks
+    ReportToTheFleet  = local.tables
+    HearTheController = local.tables
+    BeSparedAndWaitedForInTheGroup = [
+      for group in compact([var.autoscaling_group]) :
+      "arn:${split(":", local.queue_arn)[1]}:autoscaling:${local.region}:${split(":", local.queue_arn)[4]}:autoScalingGroup:*:autoScalingGroupName/${group}"
+    ]
     NoteWhatBecomesOfMessages    = local.tables
     ReadAndMoveEncryptedMessages = compact([var.kms_key_arn])
   }

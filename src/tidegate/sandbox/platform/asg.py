@@ -78,7 +78,7 @@ def _out_of_bounds(wanted: int, side: str, bound: int) -> str:
 
 
 class TruthfulResponse(AutoScalingResponse):
-    """moto's API, and the call that it lacks."""
+    """moto's API, and the calls that it lacks."""
 
     def describe_instance_refreshes(self) -> ActionResult:
         """None ever runs here: a group's workers are not replaced by revisions."""
@@ -87,12 +87,25 @@ class TruthfulResponse(AutoScalingResponse):
             raise ValidationError(f"AutoScalingGroup name not found - AutoScalingGroup '{name}' not found")
         return ActionResult({"InstanceRefreshes": []})
 
+    def record_lifecycle_action_heartbeat(self) -> ActionResult:
+        return self._lifecycle_action("kept")
+
+    def complete_lifecycle_action(self) -> ActionResult:
+        return self._lifecycle_action("completed")
+
+    def _lifecycle_action(self, what: str) -> ActionResult:
+        names = (self._get_param(name) for name in ("AutoScalingGroupName", "LifecycleHookName", "InstanceId"))
+        cast("TruthfulAutoScaling", self.autoscaling_backend).lifecycle_action(what, *names)
+        return ActionResult({})
+
 
 class TruthfulAutoScaling(AutoScalingBackend):
     """moto's Auto Scaling backend: groups are `TruthfulGroup`s, and each change is one step under a lock."""
 
     def __init__(self, region_name: str, account_id: str) -> None:
         self.lock = threading.RLock()
+        self.lifecycle_actions: list[tuple[str, str]] = []
+        """(what, instance) of each that was kept or completed; the agent waits for none of them."""
         super().__init__(region_name, account_id)
 
     @property
@@ -125,6 +138,14 @@ class TruthfulAutoScaling(AutoScalingBackend):
     ) -> None:
         with self.lock:
             super().set_instance_protection(group_name, instance_ids, protected_from_scale_in)
+
+    def lifecycle_action(self, what: str, group_name: str, hook: str, instance_id: str) -> None:
+        """Only of an instance that is being terminated. The wording of the refusals follows AWS's, unverified."""
+        with self.lock:
+            self.describe_lifecycle_hooks(group_name, [hook])
+            if instance_id not in cast("TruthfulGroup", self.autoscaling_groups[group_name]).doomed:
+                raise ValidationError(f"No active Lifecycle Action found with instance ID {instance_id}")
+            self.lifecycle_actions.append((what, instance_id))
 
     def terminate_instance(self, instance_id: str, should_decrement: bool) -> TerminateInstanceActivity:
         """Protection does not stop this:

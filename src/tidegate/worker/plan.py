@@ -1,0 +1,46 @@
+"""What a worker is to do, all settled."""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from tidegate.core.auto_slots import AutoSlots
+from tidegate.worker.lane import QueuePlan
+from tidegate.worker.leases import LeaseLimits
+from tidegate.worker.sorting import UNSORTED, Sorting
+
+__all__ = ["Plan"]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a worker is to do, all settled: seconds, counts, names."""
+
+    worker_id: str
+    pool: str
+    slots: int
+    poll_wait_s: int
+    visibility_timeout_s: int | None
+    """None: the queue's own."""
+    grace_s: float
+    heartbeat_s: float
+    retry_base_s: float
+    retry_cap_s: float
+    queues: tuple[QueuePlan, ...] = (QueuePlan("the queue"),)
+    leases: LeaseLimits = field(default_factory=LeaseLimits)
+    sorting: Sorting = UNSORTED
+    prefetch: int | None = None
+    """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""
+    start_delay_s: float = 0.0
+    """The first poll is sent after a random share of this."""
+    health_port: int | None = None
+    health_file: Path | None = None
+    stuck_after_s: float | None = None
+    """Nothing may end for so long while messages wait; None: by how long handlers take."""
+    auto: AutoSlots | None = None
+    """The slots follow the work from `slots` on; None: they stay as many."""
+    max_receives: int | None = None
+    """A message that was handed out more often, by its own fault, goes to the dead-letter queue before it runs."""
+    host: str = ""
+    """What the platform calls this worker, if it is known."""
+    lapses: bool = False
+    """Nobody retires it: it lets its protection lapse from time to time."""
