@@ -31,5 +31,6 @@ class ShadowStore:
         known = self._own.get(pool)
         if known is not None and known.version != expected_version:
             raise StateConflict(pool, expected_version)
-        self._own[pool] = StoredState(state, expected_version + 1)
+        # Nothing was asked for, so that nobody who sets the count meanwhile is taken for somebody who undoes it.
+        self._own[pool] = StoredState(replace(state, desired=None), expected_version + 1)
         return expected_version + 1
