@@ -7,6 +7,7 @@ import pytest
 
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.model import KnownWorker, Override, OverrideKind, PoolState, Sample, ServiceTime
+from tidegate.core.reports import DependencyFigures, WorkFigures
 from tidegate.errors import StateUnreadable
 
 FULL = PoolState(
@@ -51,3 +52,10 @@ def test_a_number_that_json_has_not_is_refused_when_it_is_written(value: float) 
 def test_a_damaged_or_differently_versioned_text_is_refused(text: str, says: str) -> None:
     with pytest.raises(StateUnreadable, match=says):
         from_json(PoolState, text)
+
+
+def test_a_report_carries_its_dependencies_and_an_older_one_without_them_is_read() -> None:
+    calls = {"payments": DependencyFigures(calls=9, errors=1, timeouts=2, throttled=3, time_sum_s=4.5)}
+    figures = WorkFigures(10.0, dependencies=calls)
+    assert from_json(WorkFigures, to_json(figures)) == figures
+    assert from_json(WorkFigures, '{"span_s": 10.0}').dependencies == {}
