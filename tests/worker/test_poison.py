@@ -13,6 +13,7 @@ from tidegate.stores import MemoryNotes
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.message import Message
 from tidegate.worker.outcomes import Retry
+from tidegate.worker.sorting import Sorting
 
 pytestmark = pytest.mark.looptime
 
@@ -212,6 +213,41 @@ async def test_a_table_that_fails_stops_nothing_and_convicts_nobody(work: Work) 
         await until(lambda: queue.deleted)
     assert work.finished == [message]
     assert queue.dead_letters == []
+
+
+class Slow(MemoryNotes):
+    """A table that answers in ten minutes."""
+
+    async def ended(self, pool: str, message_id: str, receive: int, expires_at_s: float, *, spared: bool) -> None:
+        await asyncio.sleep(600)
+
+
+async def test_a_slow_table_takes_no_more_memory_than_for_a_thousand_notes(caplog: pytest.LogCaptureFixture) -> None:
+    runs = 0
+
+    async def fails(message: Message) -> None:
+        nonlocal runs
+        runs += 1
+        raise Retry(after=3600)
+
+    queue = FakeWorkQueue(LEASE_S)
+    async with working(fails, queue, replace(PLAN, slots=50), notes=Slow()):
+        for _ in range(1500):
+            queue.send()
+        await until(lambda: runs == 1500)
+        assert sum(task.get_name() == "tidegate-note" for task in asyncio.all_tasks()) <= 1000
+    assert "how message m1500 ended is not noted" in caplog.text
+
+
+async def test_a_suspect_keeps_its_job_class(work: Work) -> None:
+    queue = FakeWorkQueue(LEASE_S)
+    queue.send("bulk")
+    await killed(queue)
+    sorting = Sorting(class_of=lambda message: message.body)
+    async with working(work, queue, replace(PLAN, sorting=sorting), notes=MemoryNotes()) as bench:
+        await until(lambda: queue.deleted)
+        await bench.stop()
+        assert bench.sink.reports[-1].total.classes["bulk"].completions == 1
 
 
 async def test_a_dead_letter_that_finds_no_queue_is_kept_and_tried_again_later(work: Work) -> None:

@@ -192,6 +192,7 @@ class Jobs:
             await self._settler.reject([(hand, ruling.reason)])
         elif ruling.verdict is Verdict.ALONE:
             logger.warning("message %s runs alone in this worker: %s", hand.message.id, ruling.reason)
+            load.job_class = self._sorting.loads(load.hands)[0].job_class
             self._release_room()
             self._hands[hand.key] = load
             self._quarantine.put(load)

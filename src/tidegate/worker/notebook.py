@@ -14,6 +14,7 @@ __all__ = ["Notebook"]
 
 _CALLS_AT_ONCE: Final = 10
 _CALL_S: Final = 2.0
+_MOST_OPEN: Final = 1_000
 
 logger = logging.getLogger(__name__)
 
@@ -40,6 +41,11 @@ class Notebook:
     def ended(self, message: Message, *, spared: bool) -> None:
         """Written in the background, so that no handler and no lease waits for it."""
         if self._notes is None:
+            return
+        if len(self._writes) >= _MOST_OPEN:
+            logger.warning(
+                "notes of %d messages wait already: how message %s ended is not noted", _MOST_OPEN, message.id
+            )
             return
         write = asyncio.create_task(self._ended(self._notes, message, spared), name="tidegate-note")
         self._writes.add(write)
