@@ -124,16 +124,16 @@ def started(work: Work, runs: int) -> bool:
 
 
 async def test_deploys_never_make_a_dead_letter_of_a_healthy_long_job() -> None:
-    """Each worker is told to leave before the job of an hour is done, ten times; the cap is two receives."""
-    queue, notes, work = FakeWorkQueue(LEASE_S), MemoryNotes(), Work(takes_s=3600.0)
+    """Each worker is told to leave before the job of five minutes is done, six times; the cap is two receives."""
+    queue, notes, work = FakeWorkQueue(LEASE_S), MemoryNotes(), Work(takes_s=300.0)
     plan = replace(PLAN, max_receives=2, grace_s=5.0)
     message = queue.send()
-    for deploy in range(1, 11):
+    for deploy in range(1, 7):
         async with working(work, queue, plan, notes=notes) as bench:
             await until(partial(started, work, deploy))
-            await asyncio.sleep(600)
+            await asyncio.sleep(60)
             await bench.stop("SIGTERM")
-    assert await notes.note("orders", message) == MessageNote(10, spared=10)
+    assert await notes.note("orders", message) == MessageNote(6, spared=6)
     async with working(work, queue, plan, notes=notes):
         await until(lambda: queue.deleted)
     assert work.finished == [message]
@@ -232,11 +232,11 @@ async def test_a_slow_table_takes_no_more_memory_than_for_a_thousand_notes(caplo
 
     queue = FakeWorkQueue(LEASE_S)
     async with working(fails, queue, replace(PLAN, slots=50), notes=Slow()):
-        for _ in range(1500):
+        for _ in range(1100):
             queue.send()
-        await until(lambda: runs == 1500)
+        await until(lambda: runs == 1100)
         assert sum(task.get_name() == "tidegate-note" for task in asyncio.all_tasks()) <= 1000
-    assert "how message m1500 ended is not noted" in caplog.text
+    assert "how message m1100 ended is not noted" in caplog.text
 
 
 async def test_a_suspect_keeps_its_job_class(work: Work) -> None:
