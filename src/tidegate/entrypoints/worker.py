@@ -6,21 +6,20 @@ the SDK in a thread and async handlers on the caller's loop, where the caller's 
 """
 
 import asyncio
-import logging
 import os
 import random
 import signal
 import sys
 import threading
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from typing import Any, Final, TypeVar, Unpack
 
 from tidegate.entrypoints.handlers import load_handler
 from tidegate.entrypoints.show import error_text, warn
+from tidegate.entrypoints.worker_host import in_a_thread, inline, log_to_stderr, steady
 from tidegate.entrypoints.worker_platform import open_platform
 from tidegate.entrypoints.worker_wiring import NoFleet, open_notes, open_queues, open_sink, plan_of
 from tidegate.errors import ConfigError, Fault, TidegateError
@@ -41,8 +40,6 @@ __all__ = ["Worker", "run_worker"]
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOOK_S: Final = 1.0
 _EXIT_FAULT: Final = 2
-_STEADY: Final = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
-"""Leases run on while a machine sleeps, so the clock that goes on then too, where there is one (Linux)."""
 
 
 H = TypeVar("H", bound=Handler)
@@ -129,7 +126,7 @@ class Worker:
     def work(self) -> None:
         """As `run`, but raises what made it impossible to start: ConfigError or CloudError."""
         bound = self._the_handler()
-        _log_to_stderr(self.settings.log_level)
+        log_to_stderr(self.settings.log_level)
         if not bound.is_async:
             asyncio.run(self._serve_here(self._threads(bound)))
             return
@@ -149,7 +146,7 @@ class Worker:
         loop = asyncio.get_running_loop()
         bound = self._the_handler()
         runner = LoopRunner(bound.call, loop) if bound.is_async else self._threads(bound)
-        serving = asyncio.wrap_future(_in_a_thread(lambda: asyncio.run(self._serve_for(loop, runner))))
+        serving = asyncio.wrap_future(in_a_thread(lambda: asyncio.run(self._serve_for(loop, runner))))
         cancelled: asyncio.CancelledError | None = None
         while not serving.done():
             try:
@@ -179,7 +176,7 @@ class Worker:
         from tidegate.testing import RecordedHeartbeats
 
         loop, bound = asyncio.get_running_loop(), self._the_handler()
-        runner = LoopRunner(bound.call if bound.is_async else _inline(bound.call), loop)
+        runner = LoopRunner(bound.call if bound.is_async else inline(bound.call), loop)
         sink, draw = RecordedHeartbeats(), random.Random(0).random  # noqa: S311  jitter is no secret
         service = WorkerService(self._plan(bound), queues, sink, runner, clock=loop.time, wall=loop.time, random=draw)
         serving = asyncio.create_task(service.serve())
@@ -226,13 +223,13 @@ class Worker:
         async with AsyncExitStack() as stack:
             queues = await open_queues(self.settings, plan, stack)
             sink = await open_sink(self.settings, stack)
-            platform = await open_platform(self.settings, os.environ, _steady, stack)
+            platform = await open_platform(self.settings, os.environ, steady, stack)
             service = WorkerService(
                 replace(plan, lapses=platform.protection is not None and isinstance(sink, NoFleet)),
                 queues,
                 sink,
                 runner,
-                clock=_steady,
+                clock=steady,
                 wall=time.time,
                 random=random.random,
                 protection=platform.protection,
@@ -278,43 +275,3 @@ def _check_for_processes(bound: Bound, recipe: Recipe) -> None:
         fix = "make it a plain function, or leave executor out: async handlers have a loop of their own"
         raise ConfigError([Fault("executor", "process", "the handler is async", fix)])
     check_sendable(recipe)
-
-
-def _log_to_stderr(level: str) -> None:
-    """For a program that has set up no logging. What AWS's clients log at lower levels may hold message bodies."""
-    if not logging.getLogger().handlers:
-        logging.basicConfig(level=level.upper(), format="%(asctime)s %(levelname)s %(name)s: %(message)s")
-        for talkative in ("aiobotocore", "asyncio", "botocore"):
-            logging.getLogger(talkative).setLevel(logging.WARNING)
-
-
-def _inline(handler: Callable[[Any], object]) -> Callable[[Any], Awaitable[object]]:
-    async def call(given: object) -> object:
-        return handler(given)
-
-    return call
-
-
-def _steady() -> float:
-    """Seconds of a clock that nobody sets."""
-    return time.clock_gettime(_STEADY)
-
-
-def _in_a_thread(work: Callable[[], None]) -> Future[None]:
-    """Runs `work` in a daemon thread: a program that ends without waiting for it ends, as ThreadPoolExecutor's do not.
-
-    The future can't be cancelled.
-    """
-    outcome: Future[None] = Future()
-    outcome.set_running_or_notify_cancel()
-
-    def run() -> None:
-        try:
-            work()
-        except BaseException as error:  # noqa: BLE001  whatever it is, it is raised where the outcome is awaited
-            outcome.set_exception(error)
-        else:
-            outcome.set_result(None)
-
-    threading.Thread(target=run, name="tidegate-sdk", daemon=True).start()
-    return outcome

@@ -8,6 +8,7 @@ from typing import Final
 
 from tidegate.core.poison import Ruling, Verdict
 from tidegate.ports import Received
+from tidegate.worker.followers import Followers
 from tidegate.worker.lane import Hand, Lane
 from tidegate.worker.message import Batch
 from tidegate.worker.outcomes import HandlerHangs
@@ -62,8 +63,7 @@ class Jobs:
         self._hands: dict[int, Load] = {}
         self._running: set[Load] = set()
         self._examining: set[Load] = set()
-        self._followers: set[asyncio.Task[None]] = set()
-        self._broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._followers = Followers()
         self._ends: Postbox[tuple[Load, BaseException | None]] = Postbox(asyncio.get_running_loop(), self._on_end)
         self._given_up = 0
         self._idle = asyncio.Event()
@@ -71,7 +71,7 @@ class Jobs:
 
     async def run(self) -> None:
         """Ends only when a message could not be settled, with what that raised: a fault of ours, not of a handler."""
-        await self._broken
+        await self._followers.broken()
 
     def arrive(self, lane: Lane, received: Sequence[Received], handed_out_s: float) -> None:
         """Messages that a poll brought: each to its handler, or into the waiting room; suspects are looked into first.
@@ -84,7 +84,7 @@ class Jobs:
         for load in map(Load, ([hand] for hand in suspects)):
             self._examining.add(load)
             self._idle.clear()
-            self._followed_up(asyncio.create_task(self._examine(load), name="tidegate-suspect"), load)
+            self._followers.start(self._examine(load), load, "tidegate-suspect")
         self._admit(clear)
 
     def _admit(self, hands: Sequence[Hand]) -> None:
@@ -171,8 +171,7 @@ class Jobs:
     def close(self) -> None:
         """Nobody waits any longer for handlers that still run."""
         self._running.clear()
-        for follower in self._followers:
-            follower.cancel()
+        self._followers.close()
 
     async def _examine(self, load: Load) -> None:
         """A message that may have killed its last worker, or came back too often."""
@@ -218,8 +217,7 @@ class Jobs:
     def _start_waiting(self) -> None:
         if self._quarantine.busy:
             if not self._running and (suspect := self._quarantine.next()) is not None:
-                task = asyncio.create_task(self._start_alone(suspect), name="tidegate-alone")
-                self._followed_up(task, suspect)
+                self._followers.start(self._start_alone(suspect), suspect, "tidegate-alone")
             return
         self._slots.let_in()
         while self._slots.idle and (load := self._room.next()) is not None:
@@ -249,10 +247,6 @@ class Jobs:
         self._running.add(load)
         self._idle.clear()
 
-    def _followed_up(self, follower: asyncio.Task[None], load: Load) -> None:
-        self._followers.add(follower)
-        follower.add_done_callback(lambda follower: self._followed(follower, load))
-
     def _on_end(self, end: tuple[Load, BaseException | None]) -> None:
         load, error = end
         if load not in self._running:
@@ -266,10 +260,10 @@ class Jobs:
             if not self._slots.closed:
                 self._start_waiting()
         except Exception as fault:  # noqa: BLE001  raised by `run`
-            self._unsettled(load, fault)
+            self._followers.unsettled(load, fault)
             rejects = []
         if rejects:
-            self._followed_up(asyncio.create_task(self._reject(load, rejects), name="tidegate-rejects"), load)
+            self._followers.start(self._reject(load, rejects), load, "tidegate-rejects")
         else:
             self._settled(load)
 
@@ -308,30 +302,13 @@ class Jobs:
             self._slots.resize(self._slots.total, room)
         return rejects
 
-    def _followed(self, follower: asyncio.Task[None], load: Load) -> None:
-        """A job that nobody follows any longer must not keep its lease, which would be extended for hours."""
-        self._followers.discard(follower)
-        if not follower.cancelled() and (fault := follower.exception()) is not None:
-            self._unsettled(load, fault)
-
-    def _unsettled(self, load: Load, fault: BaseException) -> None:
-        kind = type(fault).__qualname__
-        for hand in load.hands:
-            logger.error(
-                "message %s could not be settled (%s): it is released, and the worker leaves", hand.message.id, kind
-            )
-            hand.give_back(0)
-        if not self._broken.done():
-            self._broken.set_exception(fault)
-
     def _give_up(self, load: Load) -> None:
         """Its slot is needed. Too many of these, and the worker leaves: a fresh process is what helps then."""
         if load not in self._running or load.run is None:
             return
         self._given_up += 1
         if self._given_up > self._slots.total:
-            if not self._broken.done():
-                self._broken.set_exception(HandlerHangs())
+            self._followers.break_off(HandlerHangs())
             return
         logger.error("the handler of message %s hangs: its slot is given to another", load.hands[0].message.id)
         self._runner.replace()

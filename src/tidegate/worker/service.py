@@ -145,7 +145,8 @@ class WorkerService:
         watch = self._watch(jobs, lanes)
         probes = Probes(watch, self._lifecycle, lambda: self._telemetry.has_polled)
         await probes.open(self._plan.health_port)
-        await happens_within(self._lifecycle.stopping, self._random() * self._plan.start_delay_s)
+        if self._plan.start_delay_s:
+            await happens_within(self._lifecycle.stopping, self._random() * self._plan.start_delay_s)
         background = [
             asyncio.create_task(watch.run(), name="tidegate-health"),
             *itertools.chain.from_iterable(lane.tasks() for lane in lanes),
