@@ -88,8 +88,15 @@ HELD_BY = {
     "concurrency-limits #137: constant timeouts look like a stable latency":
         "test_pool:test_it_backs_off_when_the_dependency_slows_and_comes_back_when_it_has_recovered",
     "concurrency-limits #134: a limit grows that nothing has reached":
-        "tests.core.test_auto_slots:test_a_wait_that_is_over_the_target_for_a_moment_changes_nothing",
+        "tests.core.test_auto_slots:"
+        "test_after_each_calm_while_one_more_is_allowed_and_none_is_added_without_need",
+    'bbc/sqs-consumer #236: stuck, but "healthy"':
+        "test_health:test_a_deadlocked_thread_pool_is_found_and_its_end_too",
     # Platforms
+    "aws-node-termination-handler #493: a lifecycle hook without heartbeats":
+        "test_notices:test_a_lifecycle_hook_is_kept_while_handlers_finish_and_completed_when_nothing_is_held",
+    "aws-node-termination-handler #668: IMDS says 401":
+        "tests.aws.test_imds:test_a_token_is_renewed_before_it_ends_and_once_it_is_not_taken_any_more",
     "ecs-task-protection-examples #3: DEPLOYMENT_BLOCKED is unhandled":
         "test_retirement:test_what_was_blocked_is_got_once_the_deployment_is_through",
     "robosystems #738: a client's retries stall the task":
