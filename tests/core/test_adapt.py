@@ -5,7 +5,8 @@ from dataclasses import replace
 import pytest
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
-from tidegate.core.adapt import blind_s, growth, learn_lean, learn_surge
+from tidegate.core.adapt import blind_s, growth, learn_lean, learn_margin, learn_surge
+from tidegate.core.fleet import Waits
 from tidegate.core.model import PoolState, Sample
 from tidegate.core.reports import WAIT_BOUNDS_S
 from tidegate.core.signals import Signals, read_signals
@@ -74,3 +75,21 @@ def test_without_two_blind_windows_of_history_nothing_is_learned() -> None:
 def test_the_blind_window_is_the_lag_a_tick_and_a_start_up() -> None:
     assert blind_s(POOL, 60.0) == 100.0
     assert growth(0.5) == 2.25
+
+
+def test_late_waits_raise_the_margin_and_waits_in_time_take_it_back_slowly() -> None:
+    late = Waits(starts=10, late_share=0.5, p99_s=120.0)
+    raised = learn_margin(0.0, late, 1.0, 10.0, limited=False)
+    assert raised == pytest.approx(0.495 * 10 / 600)
+    in_time = Waits(starts=10, late_share=0.0, p99_s=1.0)
+    after = learn_margin(raised, in_time, 1.0, 10.0, limited=False)
+    assert raised * 0.9 < after < raised
+    assert learn_margin(0.99, Waits(10_000, 1.0, 120.0), 1.0, 10.0, limited=False) == 1.0
+    assert learn_margin(0.0, in_time, 1.0, 10.0, limited=False) == 0.0
+
+
+def test_what_could_not_be_had_winds_nothing_up() -> None:
+    late = Waits(starts=10, late_share=0.5, p99_s=120.0)
+    assert learn_margin(0.1, late, 1.0, 10.0, limited=True) == pytest.approx(0.1, rel=0.01)
+    assert learn_margin(0.1, None, 1.0, 10.0, limited=False) == pytest.approx(0.1, rel=0.01)
+    assert learn_margin(0.1, late, 0.0, 10.0, limited=False) == pytest.approx(0.1, rel=0.01)

@@ -43,7 +43,7 @@ def readings(*totals: float) -> tuple[Sample, ...]:
 
 
 def rate_of(samples: tuple[Sample, ...], seen: Signals | None = None, mean_s: float = MEAN_S) -> Estimate:
-    return arrivals.arrivals_per_s(POOL, samples, seen or signals(), mean_s)
+    return arrivals.arrivals_per_s(POOL, samples, seen or signals(), mean_s, 0.15)
 
 
 def test_arrivals_are_what_is_there_more_plus_what_was_completed() -> None:
@@ -69,7 +69,7 @@ def test_a_fall_is_seen_until_the_long_window_has_forgotten_the_time_before(sinc
     totals += [totals[-1] + 10.0 * n for n in range(1, since + 1)]
     fallen = tuple(Sample(NOW_S + 2 * n, total, 0, 0) for n, total in enumerate(totals))
     pool = replace(POOL, tick_s=2)
-    found = arrivals.arrivals_per_s(pool, fallen, signals(None, worker(heartbeat_s=2)), MEAN_S)
+    found = arrivals.arrivals_per_s(pool, fallen, signals(None, worker(heartbeat_s=2)), MEAN_S, 0.15)
     assert found.value < 12
 
 
@@ -102,7 +102,7 @@ def test_completions_that_come_in_lumps_are_no_jumps(workers: int, ticks: int) -
 
 def test_one_sample_says_nothing_of_rates() -> None:
     samples = arrivals.extend_samples(POOL, (), NOW_S, signals(queue(7)), MEAN_S)
-    assert samples == (Sample(NOW_S, 7, 7, 7),)
+    assert samples == (Sample(NOW_S, 7, 7, 7, 7),)
     assert rate_of(samples) == Estimate(0.0, "unmeasured")
 
 
@@ -322,25 +322,33 @@ def test_a_slope_is_the_rate_whatever_single_readings_say_and_of_one_reading_it_
     assert arrivals.slope_per_s(even[:1], 60) == 0.0
 
 
-def test_the_error_of_the_counts_is_learned_once_there_are_steps_enough_and_a_jump_is_none() -> None:
-    few = readings(*(10.0 * n for n in range(arrivals.NOISE_FROM)))
-    assert arrivals.count_noise(few) == 0.0
-    wobbling = readings(*(10.0 * n + wobble for n, wobble in enumerate((0, 15, -10, 20, -5, 5, -20, 10) * 3)))
-    assert 10 < arrivals.count_noise(wobbling) < 60
-    jump = readings(*(10.0 * n + (900 if n > 12 else 0) for n in range(20)))
-    assert arrivals.count_noise(jump) == 0.0
+def test_exact_counts_are_taken_as_they_are_and_doubtful_ones_as_the_mean_of_a_minute() -> None:
+    steady = Estimate(10.0, "counts")
+    noisy = tuple(Sample(NOW_S + 10 * n, 100 * n + w, w, w) for n, w in enumerate((300, 200, 400, 300, 250, 350, 380)))
+    assert waiting(noisy, steady, signals(), ON_TRIAL, 0.0) > 360
+    assert waiting(noisy, steady, signals(), ON_TRIAL, 1.0) == pytest.approx(311, abs=2)
+
+
+def test_chance_is_what_poisson_arrivals_and_the_counts_error_make_of_a_steady_rate() -> None:
+    even = readings(*(10.0 * n for n in range(31)))
+    rate = Estimate(1.0, "counts")
+    empty = tuple(replace(sample, waiting=0.0) for sample in even)
+    assert arrivals.chance_share(empty, rate, 0.2) == pytest.approx((1.2 / 300) ** 0.5)
+    assert arrivals.chance_share(even, rate, 0.2) > arrivals.chance_share(even, rate, 0.1)
+    assert arrivals.chance_share(even[:1], rate, 0.2) == 0.0
+    assert arrivals.chance_share(even, Estimate(0.0, "counts"), 0.2) == 0.0
 
 
 def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now() -> None:
     steady = Estimate(10.0, "counts")
     noisy = tuple(Sample(NOW_S + 10 * n, 100 * n + w, w, w) for n, w in enumerate((300, 200, 400, 300, 250, 350, 300)))
-    assert waiting(noisy, steady, signals(), ON_TRIAL) == pytest.approx(300)
+    assert waiting(noisy, steady, signals(), ON_TRIAL, 0.15) == pytest.approx(300, rel=0.01)
     one_empty = (*noisy, Sample(NOW_S + 70, 700, 0, 0))
-    assert waiting(one_empty, steady, signals(), ON_TRIAL) > 200
-    assert waiting(one_empty, steady, signals(queue(7)), POOL) == 7
+    assert waiting(one_empty, steady, signals(), ON_TRIAL, 0.15) > 200
+    assert waiting(one_empty, steady, signals(queue(7)), POOL, 0.15) == 7
     jump = Estimate(10.0, "counts, jump")
-    assert waiting(noisy, jump, signals(), ON_TRIAL) == pytest.approx((300 + 250 + 350 + 300) / 4)
-    assert waiting((), steady, signals(queue(7)), POOL) == 7
+    assert waiting(noisy, jump, signals(), ON_TRIAL, 0.15) == pytest.approx((300 + 250 + 350 + 300) / 4, rel=0.01)
+    assert waiting((), steady, signals(queue(7)), POOL, 0.15) == 7
 
 
 def test_a_lasting_rate_is_taken_over_the_target_wait() -> None:

@@ -110,13 +110,13 @@ def test_the_measured_waits_give_the_late_share_and_the_99th_percentile() -> Non
     counts = waits(**{f"b{under_target}": 98, f"b{over_target}": 2})
     fleet, _ = look(PoolState(), worker("a", completions=1, waits=counts))
     assert fleet is not None
-    assert fleet.waits == Waits(starts=100, late_share=0.02, p99_s=45)
+    assert fleet.waits == Waits(starts=100, late_share=0.02, p99_s=45, sum_s=98 * 25.0 + 2 * 37.5)
 
 
 def test_waits_beyond_the_last_bound_are_late_and_named_by_it() -> None:
     fleet, _ = look(PoolState(), worker("a", completions=1, waits=waits(b25=3)))
     assert fleet is not None
-    assert fleet.waits == Waits(3, 1.0, WAIT_BOUNDS_S[-1])
+    assert fleet.waits == Waits(3, 1.0, WAIT_BOUNDS_S[-1], 3 * WAIT_BOUNDS_S[-1])
 
 
 def test_a_histogram_of_another_shape_is_left_out() -> None:

@@ -225,3 +225,30 @@ def test_an_override_holds_until_its_end_and_not_at_it() -> None:
     assert in_force(PINNED, 1_800_000_000.0) is None
     assert in_force(FROZEN, 1e12) is FROZEN
     assert in_force(None, 0.0) is None
+
+
+@pytest.mark.parametrize(
+    ("workers", "lows", "watched_s", "excess", "expected"),
+    [
+        (12, ((NOW_S, 12),), 900, 0.2, 12),
+        (11, ((NOW_S, 11),), 900, 0.05, 11),
+        (11, ((NOW_S - 100, 10), (NOW_S, 11)), 900, 0.05, 10),
+        (12, ((NOW_S - 100, 11), (NOW_S, 12)), 900, 0.05, 11),
+        (12, ((NOW_S - 100, 11), (NOW_S, 12)), 60, 0.05, 10),
+        (9, ((NOW_S, 9),), 900, -0.1, 9),
+    ],
+)
+def test_out_at_once_for_more_than_chance_and_for_less_only_when_it_lasts(
+    workers: int, lows: tuple[tuple[float, int], ...], watched_s: float, excess: float, expected: int
+) -> None:
+    assert guardrails.patient_rise(workers, 10, lows, watched_s, excess, chance=0.05).workers == expected
+
+
+@given(st.lists(st.tuples(st.floats(0, 400), st.integers(0, 50)), max_size=30), st.integers(0, 50))
+def test_the_lows_kept_give_the_least_need_of_the_last_three_minutes(past: list[tuple[float, int]], need: int) -> None:
+    lows: tuple[tuple[float, int], ...] = ()
+    for ago_s, count in sorted(past, reverse=True):
+        lows = guardrails.remember_low(lows, NOW_S - ago_s, count)
+    kept = guardrails.remember_low(lows, NOW_S, need)
+    recent = [count for ago_s, count in past if ago_s <= guardrails.PERSISTENT_S]
+    assert kept[0][1] == min([*recent, need])

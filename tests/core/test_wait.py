@@ -1,4 +1,4 @@
-"""The policy on trial: how much wait stands, how much headroom, and what every deadline needs of whom."""
+"""The default policy: how much wait stands, how much headroom, and what every deadline needs of whom."""
 
 from dataclasses import replace
 
@@ -54,8 +54,8 @@ def test_an_earned_standing_wait_keeps_the_count_below_the_load_until_the_backlo
     assert values(replace(LOAD, waiting=standing))["regulated_slots"] == pytest.approx(160, abs=0.1)
 
 
-def test_a_count_that_reads_low_never_takes_more_than_a_fifth_of_the_load_away() -> None:
-    assert values(LOAD)["regulated_slots"] >= 0.8 * 160 - 1e-9
+def test_a_count_that_reads_low_never_takes_more_than_a_twentieth_of_the_load_away() -> None:
+    assert values(LOAD)["regulated_slots"] >= 0.95 * 160 - 1e-9
 
 
 @pytest.mark.parametrize(("target_s", "leans"), [(600.0, True), (120.0, True), (30.0, False)])

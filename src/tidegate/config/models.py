@@ -102,11 +102,10 @@ class PoolSettings(SettingsTable):
         1, description="How many messages one worker handles at a time; the workers' own `slots` must be the same."
     )
     policy: Literal["littles-law", "wait"] = Field(
-        "littles-law",
-        description='How the workers needed are found. "littles-law": the plain formula, which a share as '
-        '`utilization` also asks for. "wait", on trial: hold the target for the least money, by measured waits, '
-        "surges and start-ups.",
-        examples=["wait"],
+        "wait",
+        description='How the workers needed are found. "wait": hold the target for the least money, by measured waits, '
+        'surges and start-ups. "littles-law": the plain formula, which a share as `utilization` also asks for.',
+        examples=["littles-law"],
     )
     economy: Literal["lean", "prompt"] = Field(
         "lean",

@@ -1,12 +1,14 @@
 """What a pool learns of itself over hours: how far its traffic surges, and how much standing wait it has earned."""
 
+import math
 from collections.abc import Sequence
 
 from tidegate.core.arrivals import slope_per_s
+from tidegate.core.fleet import Waits
 from tidegate.core.model import Pool, Sample
 from tidegate.core.signals import Signals
 
-__all__ = ["SIGNAL_LAG_S", "blind_s", "growth", "learn_lean", "learn_surge"]
+__all__ = ["SIGNAL_LAG_S", "blind_s", "growth", "learn_lean", "learn_margin", "learn_surge"]
 
 SIGNAL_LAG_S = 30.0
 """Counts are up to a minute old ("can take a minute or more to converge", API_GetQueueAttributes): half of it."""
@@ -15,6 +17,10 @@ EARNED_IN_S = 600.0
 SURGE_QUANTILE = 0.95
 SURGE_STEP_PER_S = 0.002
 LATE_BEARABLE = 0.005
+MARGIN_FULL_S = 600.0
+MARGIN_MEMORY_S = 7200.0
+MARGIN_MOST = 1.0
+MARGIN_LATE = 0.005
 AGE_CONTRADICTS = 0.8
 """An oldest age of so much of the target is too near to it for a wait to be carried on purpose."""
 
@@ -60,3 +66,16 @@ def learn_lean(pool: Pool, lean: float, signals: Signals, elapsed_s: float) -> f
     if waits is None and signals.age_s is None:
         return lean
     return min(1.0, lean + min(elapsed_s, 60.0) / EARNED_IN_S)
+
+
+def learn_margin(margin: float, waits: Waits | None, mean_per_s: float, elapsed_s: float, *, limited: bool) -> float:
+    """Integral action on what counts: the share of the pool's work added to its need while measured waits are late.
+
+    Ten minutes' worth of the usual traffic late doubles the need; what is in time takes it back, slowly. Nothing is
+    added while what was needed could not be had (anti-windup: at a ceiling or on the way up a ramp).
+    """
+    faded = margin * math.exp(-elapsed_s / MARGIN_MEMORY_S)
+    if waits is None or mean_per_s <= 0:
+        return faded
+    over = (waits.late_share - MARGIN_LATE) * waits.starts / mean_per_s / MARGIN_FULL_S
+    return min(MARGIN_MOST, max(0.0, faded + (min(over, 0.0) if limited else over)))

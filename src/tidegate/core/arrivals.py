@@ -3,16 +3,16 @@
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from itertools import pairwise
 from operator import attrgetter
 
+from tidegate.core.counts import believed_waiting
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
 from tidegate.core.signals import Freshness, Signals
 
 __all__ = [
     "arrivals_per_s",
-    "count_noise",
+    "chance_share",
     "extend_samples",
     "long_window_s",
     "slope_per_s",
@@ -24,11 +24,7 @@ HISTORY_S = 600.0
 
 SLOW_WINDOW_S = 300.0
 CHANCE_SIGMAS = 1.5
-RECENT_STEPS = 8
-NOISE_STEPS = 30
-NOISE_FROM = 6
-"""Increments below which their spread says nothing of the counts' error."""
-
+RECENT_STEPS = 6
 STEADY_LEAST_S = 300.0
 STEADY_TARGETS = 1.0
 LONG_WINDOW_S = 60.0
@@ -48,7 +44,7 @@ def long_window_s(pool: Pool, mean_s: float, heartbeat_s: float = 0.0) -> float:
 
 
 def extend_samples(
-    pool: Pool, samples: Sequence[Sample], now_s: float, signals: Signals, mean_s: float
+    pool: Pool, samples: Sequence[Sample], now_s: float, signals: Signals, mean_s: float, count_error: float = 0.0
 ) -> tuple[Sample, ...]:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
 
@@ -59,25 +55,26 @@ def extend_samples(
         return tuple(samples)  # a queue that could not be read would look like a fall now and a burst later
     if signals.fleet is None and signals.fleet_state is not Freshness.FRESH:
         return tuple(samples)  # what silent workers complete is in the first report that arrives again
+    waiting = believed_waiting(pool, samples, signals, now_s, count_error)
     if not samples:
-        return (Sample(now_s, signals.in_hand, signals.waiting, signals.in_hand),)
+        return (Sample(now_s, signals.in_hand, waiting, signals.in_hand, signals.waiting),)
     last = samples[-1]
     if now_s <= last.at_s:
         return tuple(samples)
-    arrived = last.arrived + _arrived_since(last, signals, now_s)
-    sample = Sample(now_s, arrived, signals.waiting, signals.in_hand)
+    arrived = last.arrived + _arrived_since(last, waiting, signals, now_s)
+    sample = Sample(now_s, arrived, waiting, signals.in_hand, signals.waiting)
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
     return (*_thinned(samples, now_s, long_window_s(pool, mean_s, heartbeat_s), pool), sample)
 
 
-def _arrived_since(last: Sample, signals: Signals, now_s: float) -> float:
+def _arrived_since(last: Sample, waiting: float, signals: Signals, now_s: float) -> float:
     """What waits more now, and what workers have started since: their own count, which is exact.
 
     What is in flight is then not needed, and its error stays out. A message that comes back after a failure has arrived
     once more: it is work once more. Without reports: what is there more now, and what CloudWatch saw deleted.
     """
     if signals.fleet is not None:
-        return signals.waiting - last.waiting + signals.fleet.starts
+        return waiting - last.waiting + signals.fleet.starts
     return signals.in_hand - last.in_hand + (signals.deleted_per_s or 0.0) * (now_s - last.at_s)
 
 
@@ -94,7 +91,9 @@ def _thinned(samples: Sequence[Sample], now_s: float, window_s: float, pool: Poo
     return kept
 
 
-def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean_s: float) -> Estimate:
+def arrivals_per_s(
+    pool: Pool, samples: Sequence[Sample], signals: Signals, mean_s: float, count_error: float
+) -> Estimate:
     """The arrival rate: over the long window, or over the last ticks when those differ by more than chance allows.
 
     A short window that is off the long one's rate by more than three standard deviations is a jump and not noise. It
@@ -105,11 +104,11 @@ def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean
     if len(samples) < 2:  # one look shows what is there, not what comes
         return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
-    window_s, noise = long_window_s(pool, mean_s, heartbeat_s), 0.0 if pool.plain else count_noise(samples)
-    long = _rate(samples, window_s) if pool.plain else _steady_rate(samples, window_s, noise)
+    window_s = long_window_s(pool, mean_s, heartbeat_s)
+    long = _rate(samples, window_s) if pool.plain else _steady_rate(samples, window_s, count_error)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
     nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
-    noise = 0.0 if pool.plain else max(noise, count_noise(samples[-1 - RECENT_STEPS :]))
+    noise = 0.0 if pool.plain else math.sqrt(2) * count_error * _backlog(samples[-RECENT_STEPS:])
     # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
     deviation = math.hypot(_deviation_per_s((long + nearest) / 2, short_s, signals), noise / short_s)
     jumps = abs(nearest - long) > SIGMAS * deviation
@@ -117,6 +116,16 @@ def arrivals_per_s(pool: Pool, samples: Sequence[Sample], signals: Signals, mean
     if signals.fleet is None and signals.sent_per_s is not None and signals.sent_per_s > rate.value:
         return Estimate(signals.sent_per_s, "cloudwatch")
     return rate
+
+
+def chance_share(samples: Sequence[Sample], arrivals: Estimate, count_error: float) -> float:
+    """One standard deviation of the steady rate, as a share of it: Poisson arrivals, and the counts' error."""
+    if len(samples) < 2 or arrivals.value <= 0:
+        return 0.0
+    span_s = min(SLOW_WINDOW_S, samples[-1].at_s - samples[0].at_s)
+    count = arrivals.value * span_s
+    noise = count_error * _backlog(samples[-RECENT_STEPS:])
+    return math.sqrt(1.2 / count + 12 * noise**2 / len(samples) / count**2)
 
 
 def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> float:
@@ -132,29 +141,23 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
     return math.sqrt(variance)
 
 
-def _steady_rate(samples: Sequence[Sample], window_s: float, noise: float) -> float:
+def _steady_rate(samples: Sequence[Sample], window_s: float, count_error: float) -> float:
     """The slope over five minutes, and over the window instead as far as the two differ by more than chance.
 
     By one standard deviation: all of the former; by two: all of the latter; a share of each in between.
     """
     slow, quick = slope_per_s(samples, max(SLOW_WINDOW_S, window_s)), slope_per_s(samples, window_s)
-    ticks = max(2, len(samples) - bisect_left(samples, samples[-1].at_s - window_s, key=_at_s))
+    begin = min(bisect_left(samples, samples[-1].at_s - window_s, key=_at_s), len(samples) - 2)
+    noise = count_error * _backlog(samples[begin:])
     # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
-    variance = 1.2 * max(slow, 1 / window_s) / window_s + 6 * noise**2 / ticks / window_s**2
+    variance = 1.2 * max(slow, 1 / window_s) / window_s + 12 * noise**2 / (len(samples) - begin) / window_s**2
     share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - CHANCE_SIGMAS))
     return slow + share * (quick - slow)
 
 
-def count_noise(samples: Sequence[Sample]) -> float:
-    """Standard deviation, in messages, of the steps between two readings: what the counts' error makes of them.
-
-    By the median distance from the median, which jumps of the traffic hardly move (1.4826: of a normal distribution).
-    """
-    steps = sorted(b.arrived - a.arrived for a, b in pairwise(samples[-1 - NOISE_STEPS :]))
-    if len(steps) < NOISE_FROM:
-        return 0.0
-    middle = steps[len(steps) // 2]
-    return 1.4826 * sorted(abs(step - middle) for step in steps)[len(steps) // 2]
+def _backlog(samples: Sequence[Sample]) -> float:
+    """Messages that waited, on average: what an error of the counts is a share of."""
+    return sum(sample.waiting for sample in samples) / len(samples)
 
 
 def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) -> float:

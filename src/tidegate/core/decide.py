@@ -113,9 +113,10 @@ def _limited(
     seen, current, wanted = trail.seen, trail.seen.capacity.desired, trail.workers
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     needs = guardrails.remember_need(state.needs, seen.now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
+    lows = guardrails.remember_low(state.lows, seen.now_s, wanted)
     start_up_s = times.start_up_s(trail.pool, state).value
     guarded = guard(trail.pool, state, seen, signals, min(wanted, limit.workers), limit, start_up_s)
-    state = replace(state, needs=needs, ticked_at_s=seen.now_s, guard=guarded.memory)
+    state = replace(state, needs=needs, lows=lows, ticked_at_s=seen.now_s, guard=guarded.memory)
     gentle = is_gentle(seen)
     _limit(trail, state, signals, limit, guarded, load, gentle=gentle)
     state = _shed(trail, state, limit, guarded, load, wanted)
@@ -188,6 +189,8 @@ def _limit(
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit), limit.every)
     trail.apply("downstream", guardrails.under_ceiling(trail.workers, guarded.limit), guarded.values)
+    if load is not None and pool.finish_in_s is None and not pool.plain:
+        trail.apply("chance", _patient_rise(trail, state, load, watched_s))
     trail.apply("ramp", guardrails.ramp(trail.workers, seen.capacity.desired, pool))
     start_up_s = times.start_up_s(pool, state).value
     trail.apply("starting", started(trail.workers, seen.capacity.desired, state.presence, start_up_s, seen.now_s))
@@ -203,6 +206,15 @@ def _limit(
         trail.apply("busy", busy)
     if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
         trail.note = f"{describe(override)}; {trail.note}"
+
+
+def _patient_rise(trail: _Trail, state: PoolState, load: Load, watched_s: float) -> Limit:
+    current = trail.seen.capacity.desired
+    sized = next(step.values for step in trail.steps if step.name == "size")
+    slots, urgent = (float(sized[name] or 0) for name in ("slots", "urgent_workers"))
+    there = current * load.slots_per_worker
+    excess = math.inf if there == 0 or urgent > current else slots / there - 1
+    return guardrails.patient_rise(trail.workers, current, state.lows, watched_s, excess, load.chance)
 
 
 def _blind(trail: _Trail, signals: Signals) -> None:

@@ -3,7 +3,8 @@
 import zlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from itertools import accumulate
+from itertools import accumulate, pairwise
+from operator import mul
 from typing import Literal
 
 from tidegate.core.model import KnownWorker, PoolState
@@ -22,16 +23,21 @@ __all__ = ["FleetSignals", "Waits", "digest", "is_alive", "known_workers", "sum_
 
 SILENT_AFTER_HEARTBEATS = 3.0
 _NO_FIGURES = ClassFigures()
+_MIDDLES_S = tuple((low + high) / 2 for low, high in pairwise((0.0, *WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])))
 _LEFT = (WorkerState.RELEASED, WorkerState.STOPPED)
 
 
 @dataclass(frozen=True, slots=True)
 class Waits:
-    """Waits (sent → started) of the messages started since the last tick. `p99_s` is its bucket's upper edge."""
+    """Waits (sent → started) of the messages started since the last tick. `p99_s` is its bucket's upper edge.
+
+    The sum takes the middles of the buckets.
+    """
 
     starts: int
     late_share: float
     p99_s: float
+    sum_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +45,9 @@ class FleetSignals:
     """The workers heard of lately, summed.
 
     `departures` are completions since the last tick and `starts` handler runs begun, each counted once however ticks
-    and heartbeats fall. `runs` and the sums are those of the reports that brought news. `heartbeat_s` is the longest of
-    the workers' intervals. `buffered` messages were received and have not started. `classes` are the figures of the
-    reports that brought news, by job class.
+    and heartbeats fall. `idle` are the free slots of workers that poll for work. `runs` and the sums are those of the
+    reports that brought news. `heartbeat_s` is the longest of the workers' intervals. `buffered` messages were received
+    and have not started. `classes` are the figures of the reports that brought news, by job class.
     """
 
     workers: int
@@ -56,6 +62,7 @@ class FleetSignals:
     service_time_square_sum_s2: float
     waits: Waits | None
     buffered: int = 0
+    idle: int = 0
     classes: Mapping[str, ClassFigures] = field(default_factory=dict)
     leases_lost: int = 0
     """Since the last tick, each counted once."""
@@ -91,6 +98,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         slots=sum(worker.slots for worker in current),
         busy=sum(worker.busy for worker in current),
         busy_workers=sum(worker.busy > 0 for worker in current),
+        idle=sum(worker.slots - worker.busy for worker in current if _polls(worker)),
         heartbeat_s=max(worker.heartbeat_s for worker in current),
         starts=sum(_since(state, worker, "starts") for worker in fleet.workers),
         departures=sum(_since(state, worker, "completions") for worker in fleet.workers),
@@ -130,6 +138,14 @@ def is_alive(worker: WorkerReport, now_s: float) -> bool:
 
 def _is_current(worker: WorkerReport, now_s: float) -> bool:
     return worker.state not in _LEFT and is_alive(worker, now_s)
+
+
+def _polls(worker: WorkerReport) -> bool:
+    """Takes work, and has done so for long enough to be busy if there was any."""
+    first_s = worker.first_receive_at_s
+    if worker.state is not WorkerState.RUNNING or first_s is None:
+        return False
+    return worker.reported_at_s - first_s >= worker.heartbeat_s / 2
 
 
 def _since(state: PoolState, worker: WorkerReport, figure: Literal["starts", "completions", "leases_lost"]) -> int:
@@ -200,4 +216,5 @@ def _waits(news: list[WorkFigures], target_wait_s: float) -> Waits | None:
     late = sum(count for count, edge in zip(buckets, lower_edges, strict=True) if edge >= target_wait_s)
     upper_edges = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
     p99_s = next(edge for passed, edge in zip(accumulate(buckets), upper_edges, strict=True) if passed >= 0.99 * starts)
-    return Waits(starts, late / starts, p99_s)
+    sum_s = sum(map(mul, buckets, _MIDDLES_S))
+    return Waits(starts, late / starts, p99_s, sum_s)

@@ -21,7 +21,9 @@ __all__ = [
     "hold",
     "minimum",
     "overridden",
+    "patient_rise",
     "ramp",
+    "remember_low",
     "remember_need",
     "trusted",
     "under_ceiling",
@@ -31,6 +33,9 @@ LARGE_STEP = 0.25
 """A step down by so much of the workers waits for the hold time and no longer."""
 
 PATIENCE_AT_MOST_S = 1800.0
+
+PERSISTENT_S = 180.0
+CHANCE_SIGMAS = 2.0
 
 AFTER_GRACE_S = 5.0
 """Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
@@ -75,6 +80,32 @@ def remember_need(
     """
     kept = [entry for entry in needs if entry[0] >= now_s - hold_s and entry[1] > need]
     return (*kept, (now_s, need))
+
+
+def remember_low(lows: Sequence[tuple[float, int]], now_s: float, need: int) -> tuple[tuple[float, int], ...]:
+    """The needs of the last three minutes that no later one undercuts: as much as their minimum can ever ask for.
+
+    >>> remember_low(((10.0, 2), (20.0, 4), (30.0, 6)), now_s=40.0, need=4)
+    ((10.0, 2), (20.0, 4), (40.0, 4))
+    """
+    kept = [entry for entry in lows if entry[0] >= now_s - PERSISTENT_S and entry[1] <= need]
+    return (*kept, (now_s, need))
+
+
+def patient_rise(
+    workers: int, current: int, lows: Sequence[tuple[float, int]], watched_s: float, excess: float, chance: float
+) -> Limit:
+    """Out at once for more than chance explains; for less only after it was needed for three minutes without a gap.
+
+    `excess` is by what share the need is above the slots that are there, `chance` one standard deviation of such a
+    share. A pool at constant load would else follow the noise of its own estimates up, and patience down again.
+    """
+    if workers <= current or excess > CHANCE_SIGMAS * chance:
+        return Limit(workers)
+    lasting = lows[0][1] if watched_s >= PERSISTENT_S else 0
+    if lasting > current:
+        return Limit(min(workers, lasting))
+    return Limit(current, Reason.HOLD_TIME, f"{workers} needed by no more than chance")
 
 
 def hold(

@@ -1,14 +1,15 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tidegate.core import times
-from tidegate.core.adapt import blind_s, learn_lean, learn_surge
-from tidegate.core.arrivals import arrivals_per_s, extend_samples, steady_per_s
+from tidegate.core.adapt import blind_s, learn_lean, learn_margin, learn_surge
+from tidegate.core.arrivals import arrivals_per_s, chance_share, extend_samples, steady_per_s
+from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.ceiling import learn_quick
 from tidegate.core.classes import hinted, learn_classes, mixed
 from tidegate.core.committed import commit
+from tidegate.core.counts import learn_count_error
 from tidegate.core.delayed import known_per_s, with_due
 from tidegate.core.estimate import Estimate
 from tidegate.core.memory import MovedIn
@@ -41,6 +42,10 @@ def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slo
     state = times.learn_start_up(state, seen.capacity, seen.fleet)
     measured = times.service_time(pool, known, signals) or hinted(pool)
     measured = mixed(pool, classes, measured) if measured else None
+    balance = learn_balance(state.balance, signals.fleet, signals.waiting, elapsed_s)
+    if measured and known is not None and not pool.plain:
+        measured = replace(measured[0], value=occupancy_s(balance, measured[0].value)), measured[1]
+    state = replace(state, balance=balance)
     samples, moved, notices = _sampled(pool, state, seen.now_s, signals, measured[0].value if measured else 0.0)
     state = replace(
         state,
@@ -49,6 +54,8 @@ def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slo
         classes=classes,
         quick_s=learn_quick(state, known, elapsed_s),
         samples=samples,
+        count_error=learn_count_error(state.count_error, samples),
+        margin=_margin(replace(state, moved_in=moved), signals, elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
         surge=learn_surge(state.surge, samples, blind_s(pool, times.start_up_s(pool, state).value), elapsed_s),
     )
@@ -61,7 +68,8 @@ def _sampled(
     pool: Pool, state: PoolState, now_s: float, signals: Signals, mean_s: float
 ) -> tuple[tuple[Sample, ...], MovedIn | None, tuple[str, ...]]:
     """The samples with this tick's, without what came or went past producers and workers; and that in words."""
-    samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s), []
+    scaled = signals if pool.plain else replace(signals, waiting=count_scale(state.balance) * signals.waiting)
+    samples, notices = extend_samples(pool, state.samples, now_s, scaled, mean_s, state.count_error), []
     samples, messages = without_moved(samples, state.moved_in)
     moved = state.moved_in
     if messages and moved is not None:
@@ -86,12 +94,12 @@ def _load(
     slots_per_worker: int,
 ) -> Load:
     samples, start_up = state.samples, times.start_up_s(pool, state)
-    arrivals = arrivals_per_s(pool, samples, signals, measured[0].value)
+    arrivals = arrivals_per_s(pool, samples, signals, measured[0].value, state.count_error)
     return Load(
         arrivals=with_due(arrivals, signals.delayed),
-        waiting=_waiting_now(pool, samples, arrivals, signals, seen.now_s),
+        waiting=_waiting_now(pool, state, arrivals, signals, seen.now_s),
         head_age=head_age_here(head_age_s(samples, signals), state.moved_in, seen.now_s),
-        service_time=measured[0],
+        service_time=measured[0] if pool.plain else _with_margin(measured[0], state.margin),
         variation=measured[1],
         start_up=start_up,
         slots_per_worker=slots_per_worker,
@@ -99,13 +107,27 @@ def _load(
         committed=commit(state, seen, signals, start_up.value),
         lean=state.lean,
         surge=state.surge,
+        chance=chance_share(samples, arrivals, state.count_error),
         fifo=all(queue.queue.endswith(".fifo") for queue in seen.queues),
         delayed=signals.delayed,
         typical_per_s=typical_per_s(samples) if pool.finish_in_s is not None else 0.0,
     )
 
 
-def _waiting_now(pool: Pool, samples: Sequence[Sample], arrivals: Estimate, signals: Signals, now_s: float) -> float:
+def _with_margin(service_time: Estimate, margin: float) -> Estimate:
+    return replace(service_time, value=service_time.value * (1.0 + margin))
+
+
+def _margin(state: PoolState, signals: Signals, elapsed_s: float) -> float:
+    waits = signals.fleet.waits if signals.fleet else None
+    limited = bool(state.needs) and state.desired is not None and state.needs[-1][1] > state.desired
+    if state.moved_in is not None:
+        return 0.0  # messages that were old when they came: their waits say nothing of this pool
+    return learn_margin(state.margin, waits, usual_per_s(state.balance), elapsed_s, limited=limited)
+
+
+def _waiting_now(pool: Pool, state: PoolState, arrivals: Estimate, signals: Signals, now_s: float) -> float:
     """While the fleet is silent no sample is taken, but what the counts show is there all the same."""
-    reckoned = waiting(samples, arrivals, signals, pool)
+    samples = state.samples
+    reckoned = waiting(samples, arrivals, signals, pool, state.count_error)
     return reckoned if samples and samples[-1].at_s >= now_s else max(reckoned, signals.waiting)

@@ -14,6 +14,7 @@ from tidegate.core.schema import SCHEMA
 
 __all__ = [
     "Action",
+    "Balance",
     "Decision",
     "Health",
     "Override",
@@ -52,7 +53,7 @@ class Pool:
     min_workers: int
     max_workers: int
     slots_per_worker: int = 1
-    policy: Literal["littles-law", "wait"] = "littles-law"
+    policy: Literal["littles-law", "wait"] = "wait"
     economy: Literal["lean", "prompt"] = "lean"
     utilization: float | None = None
     drain_target_s: float | None = None
@@ -111,6 +112,8 @@ class Sample:
     arrived: float
     waiting: float
     in_hand: float
+    counted: float = 0.0
+    """As the queue said it; `waiting` is what was believed of it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +151,19 @@ class Retired:
 
 
 @dataclass(frozen=True, slots=True)
+class Balance:
+    """Decayed sums of what workers prove: slots busy, starts, ends; waits and messages counted."""
+
+    busy_s: float = 0.0
+    starts: float = 0.0
+    ends: float = 0.0
+    waited_s: float = 0.0
+    counted_s: float = 0.0
+    span_s: float = 0.0
+    """How long there was a backlog to compare."""
+
+
+@dataclass(frozen=True, slots=True)
 class PoolState:
     """What a pool remembers between ticks. JSON-serialisable: it lives in DynamoDB between Lambda runs."""
 
@@ -155,6 +171,8 @@ class PoolState:
     """The last minutes of arrivals, oldest first."""
     needs: tuple[tuple[float, int], ...] = ()
     """(at_s, workers needed) within the hold time that no later need exceeds: falling, oldest first."""
+    lows: tuple[tuple[float, int], ...] = ()
+    """(at_s, workers needed) of the last three minutes that no later need undercuts: rising, oldest first."""
     watched_since_s: float | None = None
     """Needs have been reckoned without a gap since then."""
     ticked_at_s: float | None = None
@@ -176,6 +194,11 @@ class PoolState:
     guard: GuardMemory = field(default_factory=GuardMemory)
     pressure: Pressure | None = None
     """Messages are late and no more workers may be had."""
+    count_error: float = 0.15
+    """The counts' relative error, learned (one standard deviation)."""
+    balance: Balance = Balance()
+    margin: float = 0.0
+    """Added to the need, as a share of it, for waits that were late."""
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""

@@ -28,6 +28,8 @@ class Load:
     committed: Committed = field(default_factory=Committed)
     lean: float = 0.0
     surge: float = 0.0
+    chance: float = 0.0
+    """One standard deviation of the arrival rate's estimate, as a share of it."""
     fifo: bool = False
     delayed: float = 0.0
     typical_per_s: float = 0.0

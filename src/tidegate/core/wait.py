@@ -1,4 +1,4 @@
-"""The policy on trial: hold the wait under the target for the least money, as far as the blind window allows.
+"""The default policy: hold the wait under the target for the least money, as far as the blind window allows.
 
 A blind window is the time in which nothing can be done about what happens in it: signal lag, a tick, a start-up. Where
 the target outlasts what a surge can pile up in that time, a standing backlog is carried on purpose, and regulated with
@@ -30,8 +30,9 @@ BOUND_LEAST = 0.3
 
 DEADLINES = 8
 
-LEAST_OF_LOAD = 0.8
-"""Never fewer slots than this share of the load, however short the backlog: counts read low as often as high."""
+LEAST_OF_LOAD = 0.95
+"""Never fewer slots than this share of the load, however short the backlog: a fleet that is cut below its load when a
+backlog runs short is short itself soon after, and goes to and fro at constant load."""
 
 ROUNDED_AWAY = 0.5
 """Of a worker, where a backlog stands: it takes up the difference, so the count goes to the nearest whole one."""
@@ -83,6 +84,8 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
         "running": load.committed.running,
         "starting": sum(count for _, count in load.committed.starting),
         "slots": round(slots, 2),
+        "urgent_workers": workers_for(terms.drain, load.slots_per_worker),
+        "chance": round(load.chance, 4),
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }

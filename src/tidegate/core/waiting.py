@@ -18,18 +18,22 @@ WINDOW_S = 60.0
 _at_s = attrgetter("at_s")
 
 
-def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, pool: Pool) -> float:
+def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, pool: Pool, count_error: float) -> float:
     """Messages that wait: the last readings, each carried on to now at the arrival rate less what was started since.
 
-    A single count may be off by a third and a minute old; the mean of a minute's is not. After a jump: the last ticks'.
-    The plain formula takes the count as it is.
+    Weighted by the inverse of their variances: a reading of Q messages is off by `count_error` × Q, and a carried one
+    as well by what chance makes of the arrivals since. Exact counts are taken as they are, doubtful ones as the mean of
+    a minute. After a jump: the last ticks'. The plain formula takes the count as it is.
     """
     if not samples or pool.plain:
         return signals.waiting
     last = samples[-1]
     window_s = 3 * pool.tick_s if arrivals.source.endswith("jump") else WINDOW_S
     recent = samples[bisect_left(samples, last.at_s - window_s - 1e-6, key=_at_s) :]
-    carried = sum(s.arrived - last.arrived + arrivals.value * (last.at_s - s.at_s) for s in recent) / len(recent)
+    noise = (count_error * sum(s.waiting for s in recent) / len(recent)) ** 2
+    weights = [1.0 / (1.0 + noise + arrivals.value * (last.at_s - s.at_s)) for s in recent]
+    ahead = [s.arrived - last.arrived + arrivals.value * (last.at_s - s.at_s) for s in recent]
+    carried = sum(weight * more for weight, more in zip(weights, ahead, strict=True)) / sum(weights)
     return max(0.0, last.waiting + carried)
 
 

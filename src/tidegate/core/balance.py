@@ -1,0 +1,72 @@
+"""Little's law as a balance: what workers prove over minutes, held against what handlers and counts say.
+
+L = λ W twice (J. D. C. Little, Operations Research 9, 1961). Of slots: busy slots on average = starts a second × the
+time that each keeps a slot, so busy ÷ ends is a service time that no report can get wrong. Of the queue: messages that
+wait on average = starts a second × the wait, so the waits measured are what the counts should have added up to.
+"""
+
+import math
+
+from tidegate.core.fleet import FleetSignals
+from tidegate.core.model import Balance
+
+__all__ = ["count_scale", "learn_balance", "occupancy_s", "usual_per_s"]
+
+SLOTS_MEMORY_S = 900.0
+QUEUE_MEMORY_S = 1800.0
+ENDS_TRUSTED = 20.0
+SPAN_TRUSTED_S = 600.0
+LEAST_TIME, MOST_TIME = 0.6, 2.5
+LEAST_SCALE, MOST_SCALE = 0.7, 2.5
+"""Counts that read high cost money, counts that read low cost the target: the former are doubted less."""
+
+BACKLOG_LEAST = 5.0
+"""With fewer messages in the queue there is nothing to calibrate by."""
+
+
+def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, elapsed_s: float) -> Balance:
+    """Add a tick: slots busy and starts begun, waits measured and messages counted (`counted`, as the queue said)."""
+    if fleet is None or elapsed_s <= 0:
+        return known
+    slots, queue = math.exp(-elapsed_s / SLOTS_MEMORY_S), 1.0
+    waited_s, counted_s, span_s = known.waited_s, known.counted_s, known.span_s
+    if fleet.waits is not None and counted >= BACKLOG_LEAST:
+        queue = math.exp(-elapsed_s / QUEUE_MEMORY_S)
+        waited_s += fleet.waits.sum_s
+        counted_s += counted * elapsed_s
+        span_s += elapsed_s
+    return Balance(
+        busy_s=known.busy_s * slots + fleet.busy * elapsed_s,
+        starts=known.starts * slots + fleet.starts,
+        ends=known.ends * slots + fleet.runs,
+        waited_s=waited_s * queue,
+        counted_s=counted_s * queue,
+        span_s=span_s * queue,
+    )
+
+
+def occupancy_s(balance: Balance, reported_s: float) -> float:
+    """The service time: as reported, and as the balance of busy slots has it, the more handler runs it rests on.
+
+    Slot-seconds busy ÷ runs ended: what still runs counts with the time it has taken so far. The mean of those that
+    have ended is too short while a pool is young: short runs end first.
+    """
+    if balance.ends <= 0:
+        return reported_s
+    trust = balance.ends / (balance.ends + ENDS_TRUSTED)
+    found_s = min(max(balance.busy_s / balance.ends, LEAST_TIME * reported_s), MOST_TIME * reported_s)
+    return reported_s + trust * (found_s - reported_s)
+
+
+def count_scale(balance: Balance) -> float:
+    """By what the counts have to be multiplied to agree with the waits measured; 1 before there is evidence."""
+    if balance.counted_s <= 0:
+        return 1.0
+    trust = min(1.0, balance.span_s / SPAN_TRUSTED_S)
+    found = min(max(balance.waited_s / balance.counted_s, LEAST_SCALE), MOST_SCALE)
+    return 1.0 + trust * (found - 1.0)
+
+
+def usual_per_s(balance: Balance) -> float:
+    """Starts a second over the last quarter of an hour."""
+    return balance.starts / SLOTS_MEMORY_S

@@ -1,0 +1,87 @@
+"""How far a queue's counts can be believed: learned from what they contradict, and corrected by what workers prove."""
+
+import math
+from bisect import bisect_left
+from collections.abc import Sequence
+from operator import attrgetter
+
+from tidegate.core.model import Pool, Sample
+from tidegate.core.signals import Signals
+
+__all__ = ["believed_waiting", "learn_count_error"]
+
+STALE_S = 60.0
+"""Counts "can take a minute or more to converge" (API_GetQueueAttributes)."""
+
+STALE_FACTOR = 1.5
+"""A stale count is off as any other is: it may show so much more than ever waited in that minute."""
+
+CERTAIN_SIGMAS = 2.0
+ERROR_AT_MOST = 0.2
+"""Of a single count, staleness aside."""
+
+GONE_SHARE = 0.1
+"""Two counts running below so much of an earlier one: those messages have left unstarted (core/removals.py)."""
+
+STEPS = 30
+STEPS_FROM = 4
+"""Fewer readings with a backlog say nothing of the counts' error."""
+
+STEPS_TRUSTED = 20.0
+BACKLOG_LEAST = 10.0
+"""Of fewer messages the arrivals' own chance makes more than any error of the count."""
+
+MEDIAN_TO_SIGMA = 1.4826
+_at_s = attrgetter("at_s")
+
+
+def believed_waiting(
+    pool: Pool, samples: Sequence[Sample], signals: Signals, now_s: float, count_error: float
+) -> float:
+    """Messages that wait, by the count and by what workers prove. The plain formula takes the count as it is.
+
+    None where the workers prove it and a count can be explained as stale: a worker that polls has an idle slot, and
+    what was started lately had hardly waited. A burst that nothing in the last minute explains is believed at once.
+    Else at least what an earlier count of the last minute leaves when all starts since are taken off: messages do not
+    go unstarted, so a count that falls faster than work was begun is the stale one; unless it does so
+    twice and by far, which tells of a purge or of others who take messages.
+    """
+    counted, fleet = signals.waiting, signals.fleet
+    if pool.plain or fleet is None or not samples:
+        return counted
+    recent = samples[bisect_left(samples, now_s - STALE_S - pool.tick_s, key=_at_s) :]
+    if _idle_and_prompt(pool, signals):
+        explained = STALE_FACTOR * max((sample.counted for sample in recent), default=0.0)
+        return 0.0 if counted <= explained else counted
+    last = samples[-1]
+    started = last.arrived - last.waiting + fleet.starts
+    sure = 1.0 / (1.0 + CERTAIN_SIGMAS * count_error)
+    gone = max(counted, last.counted) / GONE_SHARE
+    left = (sure * s.counted - (started - (s.arrived - s.waiting)) for s in recent if s.counted < gone)
+    return max(counted, *left, 0.0)
+
+
+def _idle_and_prompt(pool: Pool, signals: Signals) -> bool:
+    fleet = signals.fleet
+    if fleet is None or fleet.idle == 0 or fleet.waits is None:
+        return False
+    return fleet.waits.p99_s <= min(pool.tick_s, pool.target_wait_s / 2)
+
+
+def learn_count_error(known: float, samples: Sequence[Sample]) -> float:
+    """Follow the counts' relative error: by how much the arrivals reckoned from one step contradict the next one's.
+
+    Each reading of Q messages is off by e Q, so the difference of two successive steps varies by 6 e² Q²; what chance
+    makes of the arrivals themselves (twice a step) is taken off. By the median, which a jump of the traffic does not
+    move: it spoils one or two differences.
+    """
+    errors = []
+    for a, b, c in zip(samples[-STEPS - 2 :], samples[-STEPS - 1 :], samples[-STEPS:], strict=False):
+        backlog = (a.waiting + b.waiting + c.waiting) / 3
+        if backlog >= BACKLOG_LEAST:
+            first, second = b.arrived - a.arrived, c.arrived - b.arrived
+            errors.append(max(0.0, (second - first) ** 2 - abs(first + second)) / (6 * backlog**2))
+    if len(errors) < STEPS_FROM:
+        return known
+    found = MEDIAN_TO_SIGMA * math.sqrt(sorted(errors)[len(errors) // 2])
+    return known + (min(found, ERROR_AT_MOST) - known) * len(errors) / (len(errors) + STEPS_TRUSTED)

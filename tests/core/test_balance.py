@@ -1,0 +1,59 @@
+"""Little's law: busy slots correct a wrong service time, measured waits correct wrong counts."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.core.observations import NOW_S, POOL, observe, queue, worker
+from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
+from tidegate.core.fleet import FleetSignals
+from tidegate.core.model import Balance, PoolState
+from tidegate.core.reports import WAIT_BOUNDS_S
+from tidegate.core.signals import read_signals
+
+
+def fleet(busy: int = 4, starts: int = 10, mean_wait_s: float = 0.0) -> FleetSignals:
+    """Ten seconds of a worker, as the tick sees them; all starts in the bucket from 45 to 60 s when they waited."""
+    waits = tuple(starts if edge == 60 and mean_wait_s else 0 for edge in (*WAIT_BOUNDS_S, 0))
+    told = worker(busy=busy, completions=starts, waits=waits)
+    found = read_signals(POOL, PoolState(ticked_at_s=NOW_S - 10), observe(queue(), workers=(told,))).fleet
+    assert found is not None
+    return found
+
+
+def balanced(told: FleetSignals, counted: float = 0.0, ticks: int = 200) -> Balance:
+    balance = Balance()
+    for _ in range(ticks):
+        balance = learn_balance(balance, told, counted, 10.0)
+    return balance
+
+
+def test_busy_slots_outweigh_a_wrong_service_time_the_more_runs_they_rest_on() -> None:
+    # four busy slots, one start a second: each start keeps a slot for four seconds
+    assert occupancy_s(balanced(fleet()), reported_s=2.8) == pytest.approx(4.0, rel=0.02)
+    assert occupancy_s(balanced(fleet(), ticks=2), reported_s=2.8) == pytest.approx(3.4, rel=0.01)
+    assert occupancy_s(Balance(), reported_s=2.8) == 2.8
+
+
+def test_counts_that_read_low_are_scaled_up_to_what_the_waits_say() -> None:
+    # one start a second that waited 52.5 s: 52.5 messages wait, whatever the queue says
+    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=31.5)) == pytest.approx(52.5 / 31.5, rel=0.01)
+    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=52.5)) == pytest.approx(1.0)
+    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=1000.0)) == pytest.approx(0.7)
+
+
+def test_a_short_backlog_or_none_calibrates_nothing() -> None:
+    assert count_scale(Balance()) == 1.0
+    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=2.0)) == 1.0
+    assert 1.0 < count_scale(balanced(fleet(mean_wait_s=52.5), counted=31.5, ticks=6)) < 1.1
+
+
+def test_a_tick_without_reports_or_without_time_changes_nothing() -> None:
+    known = balanced(fleet())
+    assert learn_balance(known, None, 10.0, 10.0) == known
+    assert learn_balance(known, fleet(), 10.0, 0.0) == known
+
+
+def test_the_usual_rate_is_that_of_the_last_quarter_of_an_hour() -> None:
+    assert usual_per_s(balanced(fleet(), ticks=1000)) == pytest.approx(1.0, rel=0.01)
+    assert usual_per_s(replace(balanced(fleet()), starts=0.0)) == 0.0

@@ -1,0 +1,108 @@
+"""A queue's counts: believed as far as they have been right, and never against what workers prove."""
+
+import random
+from dataclasses import replace
+
+import pytest
+
+from tests.core.observations import NOW_S, POOL, observe, queue, worker
+from tidegate.core.counts import STEPS_FROM, believed_waiting, learn_count_error
+from tidegate.core.model import PoolState, Sample
+from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState
+from tidegate.core.signals import Signals, read_signals
+
+WAIT = replace(POOL, policy="wait", utilization=None)
+
+
+def waited(after_s: float, count: int = 20) -> tuple[int, ...]:
+    """A histogram of `count` starts after `after_s` of waiting."""
+    return tuple(count if edge == after_s else 0 for edge in (*WAIT_BOUNDS_S, 0))
+
+
+def polling(busy: int, after_s: float = 1.0, **more: object) -> WorkerReport:
+    """A worker that started twenty messages and has been there for long."""
+    told = worker(busy=busy, completions=20, waits=waited(after_s), first_receive_at_s=NOW_S - 900)
+    return replace(told, **more)  # type: ignore[arg-type]  # the fields vary
+
+
+def seen(waiting: float, *workers: WorkerReport) -> Signals:
+    known = PoolState(ticked_at_s=NOW_S - 10)
+    return read_signals(WAIT, known, observe(queue(waiting), workers=workers))
+
+
+def samples(*counts: float) -> tuple[Sample, ...]:
+    """Every ten seconds up to the last tick; nothing was started meanwhile."""
+    first_s = NOW_S - 10 * len(counts)
+    return tuple(Sample(first_s + 10 * n, count, count, count, count) for n, count in enumerate(counts))
+
+
+def test_a_queue_that_idle_slots_prove_empty_is_empty_whatever_a_stale_count_says() -> None:
+    assert believed_waiting(WAIT, samples(250), seen(255, polling(busy=1)), NOW_S, 0.15) == 0.0
+
+
+def test_a_burst_that_nothing_in_the_last_minute_explains_is_believed_at_once() -> None:
+    assert believed_waiting(WAIT, samples(0, 0, 0), seen(255, polling(busy=1)), NOW_S, 0.15) == 255
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        polling(busy=4),
+        polling(busy=1, after_s=60.0),
+        polling(busy=1, first_receive_at_s=NOW_S - 1),
+        polling(busy=1, first_receive_at_s=None),
+        polling(busy=1, state=WorkerState.DRAINING),
+        worker(busy=1, first_receive_at_s=NOW_S - 900),
+    ],
+)
+def test_no_proof_without_an_idle_slot_of_a_worker_that_polls_and_starts_that_hardly_waited(
+    report: WorkerReport,
+) -> None:
+    assert believed_waiting(WAIT, samples(250), seen(255, report), NOW_S, 0.15) == 255
+
+
+def test_a_count_that_falls_faster_than_work_was_started_is_the_stale_one() -> None:
+    busy = polling(busy=4, after_s=60.0)
+    assert believed_waiting(WAIT, samples(0, 1000), seen(50, busy), NOW_S, 0.0) == 980
+    assert believed_waiting(WAIT, samples(0, 1000), seen(50, busy), NOW_S, 0.15) == pytest.approx(1000 / 1.3 - 20)
+    assert believed_waiting(WAIT, samples(1000, *(200,) * 8), seen(50, busy), NOW_S, 0.0) == 180
+
+
+def test_counts_that_are_far_lower_twice_running_tell_of_a_purge() -> None:
+    busy = polling(busy=4, after_s=60.0)
+    assert believed_waiting(WAIT, samples(1000, 60), seen(50, busy), NOW_S, 0.0) == 50
+
+
+def test_the_plain_formula_and_a_pool_without_reports_take_counts_as_they_are() -> None:
+    assert believed_waiting(POOL, samples(1000), seen(50, polling(busy=1)), NOW_S, 0.0) == 50
+    assert believed_waiting(WAIT, samples(1000), seen(50), NOW_S, 0.0) == 50
+
+
+def readings(error: float, backlog: float = 500.0, jump: float = 0.0) -> tuple[Sample, ...]:
+    """Forty readings of a standing backlog, each off by a factor within 1 ± `error`; half-way it may jump."""
+    draws = random.Random(1)
+    told = []
+    for n in range(40):
+        true = backlog + (jump if n >= 20 else 0.0)
+        count = true * draws.uniform(1 - error, 1 + error)
+        told.append(Sample(NOW_S + 10 * n, 50.0 * n + count, count, count, count))
+    return tuple(told)
+
+
+def learned(told: tuple[Sample, ...]) -> float:
+    error = 0.15
+    for _ in range(20):
+        error = learn_count_error(error, told)
+    return error
+
+
+def test_the_counts_error_is_learned_and_a_jump_of_the_traffic_is_none() -> None:
+    assert learned(readings(0.0)) == pytest.approx(0.0, abs=0.01)
+    assert learned(readings(0.0, jump=5000.0)) == pytest.approx(0.0, abs=0.01)
+    assert learned(readings(0.1)) == pytest.approx(0.1 / 3**0.5, rel=0.5)
+    assert learned(readings(0.1)) < learned(readings(0.3)) <= 0.2
+
+
+def test_without_a_backlog_nothing_is_learned_of_the_counts() -> None:
+    assert learn_count_error(0.15, readings(0.3)[: STEPS_FROM - 1]) == 0.15
+    assert learn_count_error(0.15, readings(0.3, backlog=5.0)) == 0.15
