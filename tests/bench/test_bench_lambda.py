@@ -46,13 +46,13 @@ for _ in range(UPDATES):
 """
 
 RECORDED = """
-import boto3, json
-made, make = [], boto3.Session.client
+import botocore.session, json
+made, make = [], botocore.session.Session.create_client
 def recording(*arguments, **settings):
     client = make(*arguments, **settings)
     client.meta.events.register("before-parameter-build", lambda model, **_: made.append(model.name))
     return client
-boto3.Session.client = recording
+botocore.session.Session.create_client = recording
 CODE
 print("\\n" + json.dumps(made))
 """

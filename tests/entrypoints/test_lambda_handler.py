@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import boto3
+import botocore.session
 import pytest
 
 from tests.aws.moto_cloud import REGION, make_service, moto_clients
@@ -88,13 +89,13 @@ def test_the_next_invocation_goes_on_from_the_stored_state_with_the_same_clients
     bundle: Path, account: AwsClients, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[str] = []
-    make: Any = boto3.Session.client
+    make: Any = botocore.session.Session.create_client
 
-    def counted(session: boto3.Session, service: str, **settings: Any) -> Any:
+    def counted(session: Any, service: str, **settings: Any) -> Any:
         made.append(service)
         return make(session, service, **settings)
 
-    monkeypatch.setattr(boto3.Session, "client", counted)
+    monkeypatch.setattr(botocore.session.Session, "create_client", counted)
 
     handler({}, None)
     first = sorted(made)

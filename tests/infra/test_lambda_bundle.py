@@ -153,7 +153,7 @@ def test_the_example_settings_load_without_a_warning() -> None:
 
 RUN = """
 from tidegate.entrypoints.lambda_handler import handler
-print(handler({}, None), handler({}, None), tuple(sys.modules["boto3"].__path__))
+print(handler({}, None), handler({}, None), tuple(sys.modules["botocore"].__path__))
 """
 
 
