@@ -45,17 +45,18 @@ def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slo
     balance = learn_balance(state.balance, signals.fleet, signals.waiting, elapsed_s)
     if measured and known is not None and not pool.plain:
         measured = replace(measured[0], value=occupancy_s(balance, measured[0].value)), measured[1]
-    state = replace(state, balance=balance)
-    samples, moved, notices = _sampled(pool, state, seen.now_s, signals, measured[0].value if measured else 0.0)
+    scaled = signals if pool.plain else replace(signals, waiting=count_scale(balance) * signals.waiting)
+    samples, moved, notices = _sampled(pool, state, seen.now_s, scaled, measured[0].value if measured else 0.0)
     state = replace(
         state,
         moved_in=moved,
+        balance=balance,
         service_time=known,
         classes=classes,
         quick_s=learn_quick(state, known, elapsed_s),
         samples=samples,
         count_error=learn_count_error(state.count_error, samples),
-        margin=_margin(replace(state, moved_in=moved), signals, elapsed_s),
+        margin=0.0 if moved is not None else _margin(state, signals, usual_per_s(balance), elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
         surge=learn_surge(state.surge, samples, blind_s(pool, times.start_up_s(pool, state).value), elapsed_s),
     )
@@ -68,8 +69,7 @@ def _sampled(
     pool: Pool, state: PoolState, now_s: float, signals: Signals, mean_s: float
 ) -> tuple[tuple[Sample, ...], MovedIn | None, tuple[str, ...]]:
     """The samples with this tick's, without what came or went past producers and workers; and that in words."""
-    scaled = signals if pool.plain else replace(signals, waiting=count_scale(state.balance) * signals.waiting)
-    samples, notices = extend_samples(pool, state.samples, now_s, scaled, mean_s, state.count_error), []
+    samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s, state.count_error), []
     samples, messages = without_moved(samples, state.moved_in)
     moved = state.moved_in
     if messages and moved is not None:
@@ -118,12 +118,11 @@ def _with_margin(service_time: Estimate, margin: float) -> Estimate:
     return replace(service_time, value=service_time.value * (1.0 + margin))
 
 
-def _margin(state: PoolState, signals: Signals, elapsed_s: float) -> float:
+def _margin(state: PoolState, signals: Signals, usual: float, elapsed_s: float) -> float:
+    """Not asked where messages were moved in: old when they came, their waits say nothing of this pool."""
     waits = signals.fleet.waits if signals.fleet else None
     limited = bool(state.needs) and state.desired is not None and state.needs[-1][1] > state.desired
-    if state.moved_in is not None:
-        return 0.0  # messages that were old when they came: their waits say nothing of this pool
-    return learn_margin(state.margin, waits, usual_per_s(state.balance), elapsed_s, limited=limited)
+    return learn_margin(state.margin, waits, usual, elapsed_s, limited=limited)
 
 
 def _waiting_now(pool: Pool, state: PoolState, arrivals: Estimate, signals: Signals, now_s: float) -> float:
