@@ -65,6 +65,7 @@ pure: setup
 check: lint pure
 
 test: check contract-server infra-tools
+	$(MAKE) -C lambda here
 	$(BIN)/pytest -q -n 2 --ignore=tests/core -m "not integration and not soak and not bench" tests
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "integration and not soak and not bench" tests
 

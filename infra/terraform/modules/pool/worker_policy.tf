@@ -1,5 +1,9 @@
 # infra/iam/worker.json with this pool's names in it. A statement that has nothing to be about here is left out; one that
 # this file does not know is an error, so that the policy can't grow unseen.
+data "aws_caller_identity" "current" {}
+data "aws_partition" "current" {}
+data "aws_region" "current" {}
+
 locals {
   uses_sdk    = var.table_arn != null
   dead_letter = compact([local.dead_letter_queue_arn])
@@ -11,9 +15,10 @@ locals {
     BeSparedInScaleIn = local.tasks
     ReportToTheFleet  = local.tables
     HearTheController = local.tables
+    # The group is in this account and Region, wherever the queue is.
     BeSparedAndWaitedForInTheGroup = [
       for group in compact([var.autoscaling_group]) :
-      "arn:${split(":", local.queue_arn)[1]}:autoscaling:${local.region}:${split(":", local.queue_arn)[4]}:autoScalingGroup:*:autoScalingGroupName/${group}"
+      "arn:${data.aws_partition.current.partition}:autoscaling:${local.here}:autoScalingGroup:*:autoScalingGroupName/${group}"
     ]
     NoteWhatBecomesOfMessages    = local.tables
     ReadAndMoveEncryptedMessages = compact([var.kms_key_arn])
@@ -33,6 +38,7 @@ locals {
     ) if length(local.worker_resources[statement.Sid]) > 0
   ]
   region = split(":", local.queue_arn)[3]
+  here   = "${data.aws_region.current.region}:${data.aws_caller_identity.current.account_id}"
 }
 
 resource "aws_iam_policy" "worker" {

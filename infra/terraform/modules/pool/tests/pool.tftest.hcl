@@ -166,6 +166,12 @@ run "a_group_is_scaled_instead_of_a_service_and_the_policy_attached" {
     error_message = "the group is not what is scaled"
   }
   assert {
+    condition = { for one in jsondecode(output.worker_policy_json).Statement : one.Sid => one.Resource if startswith(one.Sid, "BeSpared") } == {
+      BeSparedAndWaitedForInTheGroup = ["arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:*:autoScalingGroupName/orders-workers"]
+    }
+    error_message = "its instances can't be protected, or others can"
+  }
+  assert {
     condition     = aws_iam_role_policy_attachment.worker[0].role == "orders-worker"
     error_message = "the policy is not attached"
   }
