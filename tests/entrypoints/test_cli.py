@@ -499,75 +499,54 @@ def test_an_option_of_work_wins_over_its_variable_and_a_variable_over_the_defaul
     assert (settings.pool, settings.heartbeat) == ("shop", 10.0)
 
 
+TYPED: dict[str, tuple[str, object]] = {
+    "pool": ("shop", "shop"),
+    "id": ("w1", "w1"),
+    "slots": ("4", 4),
+    "poll_wait": ("5s", 5.0),
+    "visibility_timeout": ("40s", 40.0),
+    "grace": ("20s", 20.0),
+    "stop_timeout": ("31s", 31.0),
+    "heartbeat": ("2s", 2.0),
+    "region": ("eu-west-1", "eu-west-1"),
+    "retry_base": ("2s", 2.0),
+    "retry_cap": ("3m", 180.0),
+    "max_receives": ("5", 5),
+    "start_delay": ("3s", 3.0),
+    "health_port": ("8080", 8080),
+    "health_file": ("health.json", Path("health.json")),
+    "stuck_after": ("10m", 600.0),
+    "dead_letter_queue": ("orders-dead", "orders-dead"),
+    "class_slots": ("bulk=2", "bulk=2"),
+    "batch_size": ("5", 5),
+    "prefetch": ("0", 0),
+    "executor": ("process", "process"),
+    "max_extensions": ("9", 9),
+    "progress_timeout": ("1m", 60.0),
+    "asg": ("orders-workers", "orders-workers"),
+    "log_level": ("warning", "warning"),
+}
+"""What is typed for an option, and the setting that it makes."""
+
+
 def test_every_setting_of_a_worker_is_an_option_of_work_and_gets_there(
     started: list[WorkerSettings], tmp_path: Path
 ) -> None:
-    given = {
-        "pool": "shop",
-        "id": "w1",
-        "slots": "4",
-        "poll-wait": "5s",
-        "visibility-timeout": "40s",
-        "grace": "20s",
-        "stop-timeout": "31s",
-        "heartbeat": "2s",
-        "region": "eu-west-1",
-        "retry-base": "2s",
-        "retry-cap": "3m",
-        "max-receives": "5",
-        "start-delay": "3s",
-        "health-port": "8080",
-        "health-file": "health.json",
-        "stuck-after": "10m",
-        "dead-letter-queue": "orders-dead",
-        "class-slots": "bulk=2",
-        "batch-size": "5",
-        "prefetch": "0",
-        "executor": "process",
-        "max-extensions": "9",
-        "progress-timeout": "1m",
-        "log-level": "warning",
-    }
-    options = [part for name, value in given.items() for part in (f"--{name}", value)]
+    options = [part for name, (text, _) in TYPED.items() for part in (f"--{name.replace('_', '-')}", text)]
 
     results = [
-        tidegate(*WORK, *options, *where)
-        for where in (("--table", "fleet", "--no-protect"), ("--state-dir", str(tmp_path)))
+        tidegate(*WORK, *options, "--table", "fleet", "--lifecycle-hook", "drain", "--no-protect"),
+        tidegate(*WORK, *options, "--state-dir", str(tmp_path), "--no-notices"),
     ]
 
     assert [result.exit_code for result in results] == [0, 0], results[0].stderr
     to_table, to_directory = (settings.model_dump() for settings in started)
-    assert to_table == {
-        "queue": "orders",
-        "pool": "shop",
-        "id": "w1",
-        "slots": 4,
-        "poll_wait": 5.0,
-        "visibility_timeout": 40.0,
-        "grace": 20.0,
-        "stop_timeout": 31.0,
-        "heartbeat": 2.0,
-        "region": "eu-west-1",
-        "retry_base": 2.0,
-        "retry_cap": 180.0,
-        "max_receives": 5,
-        "start_delay": 3.0,
-        "health_port": 8080,
-        "health_file": Path("health.json"),
-        "stuck_after": 600.0,
-        "dead_letter_queue": "orders-dead",
-        "class_slots": "bulk=2",
-        "batch_size": 5,
-        "prefetch": 0,
-        "executor": "process",
-        "max_extensions": 9,
-        "progress_timeout": 60.0,
-        "log_level": "warning",
-        "protect": False,
-        "table": "fleet",
-        "state_dir": None,
-    }
-    assert to_directory["state_dir"] == tmp_path
+    typed = {name: value for name, (_, value) in TYPED.items()}
+    common = {"queue": "orders", **typed}
+    at_aws = {"table": "fleet", "state_dir": None, "lifecycle_hook": "drain", "protect": False, "notices": True}
+    on_one_machine = {"table": None, "state_dir": tmp_path, "lifecycle_hook": None, "protect": True, "notices": False}
+    assert to_table == {**common, **at_aws}
+    assert to_directory == {**common, **on_one_machine}
 
 
 def test_a_poll_wait_that_is_none_is_refused_in_the_words_of_the_help(started: list[WorkerSettings]) -> None:
