@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.absence import Absence
+from tidegate.core.condition import Condition
 from tidegate.core.decide import decide
 from tidegate.core.model import Action, Decision, PoolState, Reason
 from tidegate.core.observation import Observation
@@ -57,20 +58,21 @@ def test_the_first_tick_knows_of_no_rate_of_completions() -> None:
 
 def test_a_queue_that_can_not_be_read_is_not_an_empty_one() -> None:
     said = metrics_of(observe(queue(absence=Absence.DENIED)))
-    assert {"Waiting", "OldestOverTarget", "AtCeiling", "ArrivalsPerSecond"}.isdisjoint(said)
+    assert {"Waiting", "OldestOverTarget", "ArrivalsPerSecond"}.isdisjoint(said)
     assert said["Decisions"] == 1
 
 
-@pytest.mark.parametrize(("waiting", "age_s", "at_ceiling"), [(0, None, 0), (90_000, None, 0), (90_000, 300, 1)])
-def test_a_pool_is_at_its_ceiling_when_that_binds_and_messages_are_late(
-    waiting: float, age_s: float | None, at_ceiling: float
-) -> None:
-    assert metrics_of(observe(queue(waiting=waiting, age_s=age_s)))["AtCeiling"] == at_ceiling
+@pytest.mark.parametrize(
+    ("state", "at_ceiling"), [(Condition.NORMAL, 0), (Condition.AT_CEILING, 1), (Condition.DOWNSTREAM, 0)]
+)
+def test_a_pool_that_has_been_late_at_its_ceiling_for_a_minute_says_so(state: Condition, at_ceiling: float) -> None:
+    decision, _ = decide(POOL, TICKED, observe(queue()))
+    assert published(replace(decision, state=state), False)["AtCeiling"] == at_ceiling
 
 
 def test_a_decision_without_steps_says_that_it_was_made() -> None:
     bare = Decision("orders", NOW_S, 2, 3, Action.OUT, Reason.NEED, "because")
-    assert published(bare, True) == {"Decisions": 1, "DesiredWorkers": 3, "ScaleEvents": 1}
+    assert published(bare, True) == {"Decisions": 1, "DesiredWorkers": 3, "ScaleEvents": 1, "AtCeiling": 0}
 
 
 @given(waiting=st.integers(0, 10**6), in_flight=st.integers(0, 10**6), desired=st.integers(0, 500))

@@ -5,6 +5,7 @@ The names and units are those of infra/observability/pool.json, which a test hol
 
 from collections.abc import Mapping
 
+from tidegate.core.condition import Condition
 from tidegate.core.model import Decision, Scalar
 
 __all__ = ["UNITS", "published"]
@@ -43,7 +44,7 @@ def published(decision: Decision, wrote: bool) -> Mapping[str, float]:
         "Decisions": 1.0,
         "DesiredWorkers": float(decision.desired),
         "ScaleEvents": float(wrote),
-        "AtCeiling": _at_ceiling(steps),
+        "AtCeiling": float(decision.state is Condition.AT_CEILING),
         "OldestOverTarget": _number(estimate, "oldest_over_target"),
         "Waiting": _number(signals, "waiting") if signals.get("counts") == "fresh" else None,
         "ArrivalsPerSecond": _number(estimate, "arrivals_per_s"),
@@ -60,15 +61,6 @@ def published(decision: Decision, wrote: bool) -> Mapping[str, float]:
 def _number(values: Mapping[str, Scalar], name: str) -> float | None:
     value = values.get(name)
     return float(value) if isinstance(value, int | float) else None
-
-
-def _at_ceiling(steps: Mapping[str, Mapping[str, Scalar]]) -> float | None:
-    """1 while the ceiling took workers away and the oldest message is late."""
-    ceiling, oldest = steps.get("ceiling", {}), _number(steps.get("estimate", {}), "oldest_over_target")
-    before, after = _number(ceiling, "before"), _number(ceiling, "after")
-    if before is None or after is None or oldest is None:
-        return None
-    return float(before > after and oldest > 1)
 
 
 def _completions_per_s(signals: Mapping[str, Scalar]) -> float | None:
