@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from tests.config.test_checks import EXAMPLE, EXAMPLE_TREE, _settings_of
 from tidegate.config import assemble, load
-from tidegate.config.models import PoolSettings, Settings
+from tidegate.config.models import Settings
+from tidegate.config.pool import PoolSettings
 from tidegate.config.shape import fields
 from tidegate.config.tables import Window
 from tidegate.errors import ConfigError

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from tests.config.trees import GONE, changed, faults
 from tidegate.config import assemble
-from tidegate.config.models import PoolSettings
+from tidegate.config.pool import PoolSettings
 from tidegate.core.durations import format_duration
 
 ECS = "arn:aws:ecs:eu-central-1:123456789012"

@@ -4,7 +4,8 @@
 """
 
 from tidegate.config.loading import Loaded, assemble, load, load_text
-from tidegate.config.models import PoolSettings, Settings
+from tidegate.config.models import Settings
+from tidegate.config.pool import PoolSettings
 from tidegate.config.schema import json_schema
 from tidegate.config.summary import describe
 from tidegate.config.tables import EcsService, Ramp, Window

@@ -6,7 +6,7 @@ from typing import Any
 
 from tidegate.config.findings import At
 from tidegate.config.loading import assemble
-from tidegate.config.models import PoolSettings
+from tidegate.config.pool import PoolSettings
 from tidegate.core.model import Pool
 from tidegate.errors import ConfigError, Fault
 

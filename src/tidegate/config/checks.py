@@ -5,7 +5,8 @@ from dataclasses import replace
 
 from tidegate.config.claims import Claims
 from tidegate.config.findings import ABSENT, At, Finding
-from tidegate.config.models import PoolSettings, Settings
+from tidegate.config.models import Settings
+from tidegate.config.pool import PoolSettings
 from tidegate.config.resources import Match, cluster_in, cluster_of, queue_of
 from tidegate.core.durations import format_duration
 from tidegate.core.leases import LeaseRisk, lease_risk

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tidegate.config.findings import At, Finding
-from tidegate.config.models import PoolSettings
+from tidegate.config.pool import PoolSettings
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.durations import format_duration
 from tidegate.core.worker_slots import slots_that_fit

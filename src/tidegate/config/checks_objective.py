@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from tidegate.config.findings import ABSENT, At, Finding
-from tidegate.config.models import PoolSettings
+from tidegate.config.pool import PoolSettings
 
 __all__ = ["check_objective"]
 

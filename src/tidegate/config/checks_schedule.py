@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence, Set
 
 from tidegate.config.findings import At, Finding
-from tidegate.config.models import PoolSettings
+from tidegate.config.pool import PoolSettings
 from tidegate.config.schedule import starts
 from tidegate.config.tables import Window
 

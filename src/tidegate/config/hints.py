@@ -3,7 +3,8 @@
 from difflib import get_close_matches
 
 from tidegate.config.findings import HIDDEN, At, Finding
-from tidegate.config.models import PoolSettings, Settings
+from tidegate.config.models import Settings
+from tidegate.config.pool import PoolSettings
 from tidegate.config.shape import fields, spot
 
 __all__ = ["meant", "unknown"]

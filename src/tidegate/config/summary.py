@@ -3,7 +3,8 @@
 import math
 
 from tidegate.config.loading import Loaded
-from tidegate.config.models import PoolSettings, Settings
+from tidegate.config.models import Settings
+from tidegate.config.pool import PoolSettings
 from tidegate.core.durations import format_duration
 from tidegate.core.published import UNITS
 
