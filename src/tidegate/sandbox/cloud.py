@@ -7,7 +7,6 @@ import logging
 import os
 import threading
 from collections.abc import Mapping
-from types import TracebackType
 from typing import Any, ClassVar, Self
 
 from moto.autoscaling.models import AutoScalingBackend, autoscaling_backends
@@ -20,13 +19,14 @@ from moto.server import ThreadedMotoServer
 from tidegate.errors import TidegateError
 from tidegate.sandbox.platform.asg import AutoScalingGroup, TruthfulAutoScaling
 from tidegate.sandbox.platform.ecs import EcsService, TruthfulEcs
+from tidegate.sandbox.startable import Startable
 
 __all__ = ["Cloud"]
 
 _REQUEST_LOG = logging.getLogger("werkzeug")
 
 
-class Cloud:
+class Cloud(Startable):
     """Start it, or use it as a context manager; everything in it is gone after `stop()`.
 
     Services and groups may be made with `create_service` and `create_group`, or by any AWS client through `url`.
@@ -39,16 +39,7 @@ class Cloud:
         self._server: ThreadedMotoServer | None = None
         self._log_level = logging.NOTSET
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def start(self) -> None:
+    def start(self) -> Self:
         """Raises TidegateError when this process has a cloud already."""
         if not self._in_use.acquire(blocking=False):
             raise TidegateError("this process has a sandbox cloud already; stop that one first")
@@ -59,6 +50,7 @@ class Cloud:
         _REQUEST_LOG.setLevel(logging.CRITICAL)
         self._server = ThreadedMotoServer("127.0.0.1", 0, verbose=False)
         self._server.start()
+        return self
 
     def stop(self) -> None:
         """Safe to call twice."""

@@ -9,7 +9,6 @@ import json
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
-from types import TracebackType
 from typing import Any, Self
 
 from aiohttp import web
@@ -17,6 +16,7 @@ from aiohttp import web
 from tidegate.errors import TidegateError
 from tidegate.sandbox.notices import Blocked, Notices, timestamp
 from tidegate.sandbox.platform import Identity
+from tidegate.sandbox.startable import Startable
 
 __all__ = ["MetadataServer"]
 
@@ -27,7 +27,7 @@ TTL_HEADER = "X-aws-ec2-metadata-token-ttl-seconds"
 TOKEN_HEADER = "X-aws-ec2-metadata-token"  # noqa: S105 - a header's name
 
 
-class MetadataServer:
+class MetadataServer(Startable):
     """Serves `notices` on 127.0.0.1 from a thread of its own. `now` is wall time in seconds since the epoch."""
 
     def __init__(self, notices: Notices, now: Callable[[], float]) -> None:
@@ -37,20 +37,12 @@ class MetadataServer:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop = asyncio.Event()
 
-    def __enter__(self) -> Self:
-        self.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
-
-    def start(self) -> None:
+    def start(self) -> Self:
         ready: Future[str] = Future()
         self._thread = threading.Thread(target=self._run, args=(ready,), name="metadata", daemon=True)
         self._thread.start()
         self._url = ready.result(timeout=10)
+        return self
 
     def stop(self) -> None:
         """Safe to call twice, or without a start."""

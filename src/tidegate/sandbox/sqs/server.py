@@ -3,11 +3,11 @@
 import asyncio
 import threading
 from concurrent.futures import Future
-from types import TracebackType
 from typing import Self, Unpack
 
 from tidegate.sandbox.sqs.endpoint import EndpointSettings, SqsEndpoint
 from tidegate.sandbox.sqs.model import QueueSnapshot
+from tidegate.sandbox.startable import Startable
 
 __all__ = ["SqsServer"]
 
@@ -15,7 +15,7 @@ _PATIENCE_S = 10.0
 """How long to wait for the endpoint's thread; it answers in milliseconds unless the machine is starved."""
 
 
-class SqsServer:
+class SqsServer(Startable):
     """SQS on a thread, from `start` to `stop` (or in a `with` block). Every method may be called from any thread.
 
     Takes the settings of `SqsEndpoint`: host, port (0: a free one), region, clock, rng, observer, limits. A server
@@ -53,14 +53,6 @@ class SqsServer:
         """Every queue by name, all at one moment."""
         loop = self._started.result(_PATIENCE_S)
         return asyncio.run_coroutine_threadsafe(self._snapshot(), loop).result(_PATIENCE_S)
-
-    def __enter__(self) -> Self:
-        return self.start()
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.stop()
 
     async def _serve(self) -> None:
         try:
