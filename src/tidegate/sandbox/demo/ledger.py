@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tidegate.errors import TidegateError
 
-__all__ = ["Ledger", "Messages", "Run", "read_journals", "reckon"]
+__all__ = ["Ledger", "MessageCounts", "Messages", "Run", "read_journals", "reckon"]
 
 
 @dataclass(slots=True)
@@ -23,8 +23,12 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Messages:
-    """The verdict on the messages. Waits run from the send to the first start of a handler."""
+class MessageCounts:
+    """What became of the messages. Waits run from the send to the first start of a handler; late is over the target.
+
+    `lost`: accepted by the endpoint and never deleted (or deleted without a finished handler). `interrupted`: handlers
+    that started and did not end though nobody killed their worker with -9; `killed` are those whose worker was killed.
+    """
 
     sent: int
     completed: int
@@ -35,6 +39,12 @@ class Messages:
     late_share: float
     wait_p50_s: float | None
     wait_p99_s: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Messages(MessageCounts):
+    """With the lost by name."""
+
     lost_ids: tuple[str, ...] = field(default=(), repr=False)
 
 

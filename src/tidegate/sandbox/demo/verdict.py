@@ -1,35 +1,23 @@
 """The demo's outcome in numbers: the keys of `--json`."""
 
 import signal
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 from tidegate.sandbox.agent import Agent
 from tidegate.sandbox.demo.cast import Cast
-from tidegate.sandbox.demo.ledger import Messages, read_journals, reckon
+from tidegate.sandbox.demo.ledger import MessageCounts, Messages, read_journals, reckon
 from tidegate.sandbox.demo.logs import DecisionLog, errors_in
 from tidegate.sandbox.events import AgentEvent, EventKind
 
 __all__ = ["Verdict", "reach_verdict"]
 
+_COUNTS = tuple(field.name for field in fields(MessageCounts))
+
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """Waits run from the send to the first start of a handler; `late_share` is the share of them over the target.
+class Verdict(MessageCounts):
+    """The messages and the fleet. `worker_seconds` counts from the moment that a worker was asked for."""
 
-    `lost`: accepted by the endpoint and never deleted (or deleted without a finished handler). `interrupted`: handlers
-    that started and did not end though nobody killed their worker with -9; `killed` are those whose worker was killed.
-    `worker_seconds` counts from the moment that a worker was asked for.
-    """
-
-    sent: int
-    completed: int
-    lost: int
-    duplicates: int
-    interrupted: int
-    killed: int
-    late_share: float
-    wait_p50_s: float | None
-    wait_p99_s: float | None
     worker_seconds: float
     min_workers: int
     peak_workers: int
@@ -57,15 +45,7 @@ def reach_verdict(
     errors = [*faults, *errors_in(sorted(cast.logs.glob("*.jsonl"))), *_bad_exits(cast.agent, began)]
     log.read()
     verdict = Verdict(
-        sent=messages.sent,
-        completed=messages.completed,
-        lost=messages.lost,
-        duplicates=messages.duplicates,
-        interrupted=messages.interrupted,
-        killed=messages.killed,
-        late_share=messages.late_share,
-        wait_p50_s=messages.wait_p50_s,
-        wait_p99_s=messages.wait_p99_s,
+        **{name: getattr(messages, name) for name in _COUNTS},
         worker_seconds=round(cast.agent.usage().billed_s, 1),
         min_workers=cast.settings.min_workers,
         peak_workers=peak_workers,
