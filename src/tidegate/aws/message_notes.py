@@ -1,36 +1,19 @@
 """Notes of messages in the fleet table, on aiobotocore; the items' shape is that of `fleet_items`."""
 
-from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any
 
 from botocore.exceptions import ClientError
 
 from tidegate.aws import fleet_items
-from tidegate.aws.aio import QUICK_CONFIG, open_client, session
+from tidegate.aws.aio_table import AioTable
 from tidegate.aws.errors import calling, error_code
-from tidegate.core.arns import region_in
 from tidegate.core.poison import MessageNote
-
-if TYPE_CHECKING:
-    from types_aiobotocore_dynamodb import DynamoDBClient
 
 __all__ = ["DynamoMessageNotes"]
 
 
-class DynamoMessageNotes:
+class DynamoMessageNotes(AioTable):
     """Implements `ports.MessageNotes`; made by `connect`. IAM: dynamodb:GetItem, dynamodb:UpdateItem."""
-
-    def __init__(self, table: str, client: "DynamoDBClient", stack: AsyncExitStack) -> None:
-        self._table = table
-        self._client = client
-        self._stack = stack
-
-    @classmethod
-    async def connect(cls, table: str, *, region: str | None = None) -> Self:
-        """`table` is a name or an ARN; the Region that an ARN names wins over `region`. Asks nothing of AWS yet."""
-        async with AsyncExitStack() as stack:
-            client = await open_client(stack, session(), "dynamodb", region_in(table) or region, QUICK_CONFIG)
-            return cls(table, client, stack.pop_all())
 
     async def note(self, pool: str, message_id: str) -> MessageNote:
         """A consistent read: the note may have been written a moment ago. Raises StateUnreadable."""
@@ -55,7 +38,3 @@ class DynamoMessageNotes:
             except ClientError as error:
                 if error_code(error) != "ConditionalCheckFailedException":
                     raise
-
-    async def close(self) -> None:
-        """Closes the connection pool."""
-        await self._stack.aclose()
