@@ -1,4 +1,4 @@
-"""moto in process as the cloud of these tests, filled in where it lacks an action that the adapters need."""
+"""moto, and the sandbox's SQS, as the cloud of these tests; moto filled in where it lacks what the adapters need."""
 
 import functools
 import time
@@ -10,10 +10,12 @@ import pytest
 from moto import mock_aws
 from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.responses import ActionResult
+from moto.server import ThreadedMotoServer
 
 from tidegate.aws.asg import AutoScalingGroup
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.ecs import EcsService
+from tidegate.sandbox.sqs import SqsServer
 
 REGION = "eu-west-1"
 
@@ -46,6 +48,29 @@ def moto_clients(patch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
     patch.setattr(AutoScalingResponse, "describe_instance_refreshes", _no_refreshes, raising=False)
     with mock_aws():
         yield AwsClients(REGION, session=_session())
+
+
+@contextmanager
+def moto_over_http(patch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
+    """The same on a free port, which aiobotocore too is pointed at; tables outlive it, as the process does."""
+    use_test_account(patch)
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    patch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
+    try:
+        yield AwsClients(REGION)
+    finally:
+        server.stop()
+
+
+@contextmanager
+def our_sqs(patch: pytest.MonkeyPatch) -> Iterator[SqsServer]:
+    """The sandbox's SQS, which the environment's clients are pointed at."""
+    use_test_account(patch)
+    with SqsServer() as server:
+        patch.setenv("AWS_ENDPOINT_URL_SQS", server.url)
+        yield server
 
 
 @functools.cache

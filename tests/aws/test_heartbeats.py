@@ -3,9 +3,8 @@
 from collections.abc import Iterator
 
 import pytest
-from moto.server import ThreadedMotoServer
 
-from tests.aws.moto_cloud import REGION, use_test_account
+from tests.aws.moto_cloud import REGION, moto_over_http
 from tests.contract.fleet import report
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.dynamodb import DynamoFleetTable, create_table
@@ -17,13 +16,8 @@ pytestmark = pytest.mark.integration
 
 @pytest.fixture
 def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
-    use_test_account(monkeypatch)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    yield AwsClients(REGION)
-    server.stop()
+    with moto_over_http(monkeypatch) as made:
+        yield made
 
 
 async def test_a_heartbeat_is_what_the_controller_reads_until_it_expires(clients: AwsClients) -> None:

@@ -8,8 +8,8 @@ from typing import Any
 import boto3
 import pytest
 
-from tests.aws.moto_cloud import REGION, use_test_account
-from tests.aws.wrong_answers import WRONG_ANSWERS, answering
+from tests.aws.moto_cloud import REGION, our_sqs, use_test_account
+from tests.aws.wrong_answers import WRONG_ANSWERS, always
 from tidegate.aws.aio import QUICK_CONFIG, poll_config
 from tidegate.aws.queues import queue_address
 from tidegate.aws.work_queue import SqsWorkQueue
@@ -20,9 +20,7 @@ from tidegate.sandbox.sqs import SqsServer
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqsServer]:
-    use_test_account(monkeypatch)
-    with SqsServer() as server:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", server.url)
+    with our_sqs(monkeypatch) as server:
         yield server
 
 
@@ -194,7 +192,7 @@ async def test_an_answer_that_is_not_sqs_s_is_unreachable_and_no_delete_counts_b
     stack: AsyncExitStack, monkeypatch: pytest.MonkeyPatch, answer: tuple[str, bytes]
 ) -> None:
     use_test_account(monkeypatch)
-    with answering(*answer) as url:
+    with always(*answer) as url:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", url)
         by_name, by_url = await connect(stack, "orders"), await connect(stack, URL)
         for call in (by_name.visibility_timeout_s(), by_url.visibility_timeout_s(), by_url.receive(1, 1, 30)):
@@ -211,7 +209,7 @@ async def test_an_empty_object_means_no_queue_no_lease_and_nothing_deleted(
 ) -> None:
     """`{}` is SQS's own answer to a receive that brings nothing, so only the other calls can tell."""
     use_test_account(monkeypatch)
-    with answering("application/x-amz-json-1.0", b"{}") as url:
+    with always("application/x-amz-json-1.0", b"{}") as url:
         monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", url)
         by_name, by_url = await connect(stack, "orders"), await connect(stack, URL)
         with pytest.raises(Unreachable, match="no 'QueueUrl' in it"):

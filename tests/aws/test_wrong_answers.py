@@ -5,7 +5,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.aws.moto_cloud import use_test_account
-from tests.aws.wrong_answers import WRONG_ANSWERS, answering
+from tests.aws.wrong_answers import WRONG_ANSWERS, always
 from tidegate.aws.asg import AutoScalingGroup
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.cloudwatch import CloudWatchMetrics
@@ -43,7 +43,7 @@ def test_an_answer_that_is_not_aws_s_is_unreachable(
     monkeypatch: pytest.MonkeyPatch, read: Callable[[AwsClients], object], answer: tuple[str, bytes]
 ) -> None:
     use_test_account(monkeypatch)
-    with answering(*answer) as url, pytest.raises(Unreachable) as caught:
+    with always(*answer) as url, pytest.raises(Unreachable) as caught:
         read(AwsClients("us-east-1", endpoint_url=url))
     assert "check the endpoint" in str(caught.value)
     assert "secret" not in str(caught.value)

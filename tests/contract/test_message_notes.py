@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from moto.server import ThreadedMotoServer
 
-from tests.aws.moto_cloud import REGION, use_test_account
+from tests.aws.moto_cloud import moto_over_http
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.dynamodb import create_table
 from tidegate.aws.fleet_items import note_key
@@ -43,13 +42,8 @@ async def notes(
 
 @pytest.fixture
 def moto_endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
-    use_test_account(monkeypatch)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    host, port = server.get_host_and_port()
-    monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://{host}:{port}")
-    yield AwsClients(REGION)
-    server.stop()
+    with moto_over_http(monkeypatch) as made:
+        yield made
 
 
 every_store = pytest.mark.parametrize("notes", ["memory", "file", "dynamodb"], indirect=True)

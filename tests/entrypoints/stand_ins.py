@@ -4,8 +4,9 @@ import json
 import socket
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from contextlib import AbstractContextManager, contextmanager
+
+from tests.json_endpoint import JSON, answering
 
 Answer = tuple[int, dict[str, object] | bytes]
 """Status, and the body as JSON or as it is."""
@@ -13,33 +14,13 @@ Answer = tuple[int, dict[str, object] | bytes]
 LONGEST_S = 20
 
 
-@contextmanager
-def endpoint(answer: Callable[[str], Answer]) -> Iterator[str]:
+def endpoint(answer: Callable[[str], Answer]) -> AbstractContextManager[str]:
     """An AWS JSON endpoint on a free port; `answer` makes status and body of the operation ("GetQueueAttributes")."""
+    return answering(lambda operation: _on_the_wire(*answer(operation)))
 
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            self.rfile.read(int(self.headers.get("Content-Length", 0)))
-            status, body = answer(self.headers.get("X-Amz-Target", "").rpartition(".")[2])
-            data = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/x-amz-json-1.0")
-            self.send_header("Content-Length", str(len(data)))
-            self.end_headers()
-            self.wfile.write(data)
 
-        def log_message(self, format: str, *args: object) -> None:  # noqa: A002  the name in the base class
-            """Nothing: the tests read the program's own output."""
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    serving = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
-    serving.start()
-    try:
-        yield f"http://127.0.0.1:{server.server_port}"
-    finally:
-        server.shutdown()
-        server.server_close()
-        serving.join(LONGEST_S)
+def _on_the_wire(status: int, body: dict[str, object] | bytes) -> tuple[int, str, bytes]:
+    return status, JSON, body if isinstance(body, bytes) else json.dumps(body).encode()
 
 
 def denies(_: str) -> Answer:

@@ -11,7 +11,7 @@ from typing import Any
 import boto3
 import pytest
 
-from tests.aws.moto_cloud import use_test_account
+from tests.aws.moto_cloud import our_sqs
 from tidegate import Message, Worker
 from tidegate.core.reports import WorkerState
 from tidegate.entrypoints.worker_wiring import plan_of
@@ -28,9 +28,7 @@ Send = Callable[[str], object]
 
 @pytest.fixture
 def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[SqsServer]:
-    use_test_account(monkeypatch)
-    with SqsServer() as server:
-        monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", server.url)
+    with our_sqs(monkeypatch) as server:
         yield server
 
 
