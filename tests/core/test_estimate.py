@@ -263,7 +263,8 @@ def began(worker_id: str, started: float, ready: float | None) -> WorkerReport:
 
 
 def learn(state: PoolState, *workers: WorkerReport) -> PoolState:
-    return times.learn_start_up(state, capacity(), observe(workers=workers).fleet)
+    found = times.learn_start_up(state, capacity(), observe(workers=workers).fleet)
+    return replace(state, raises=found.raises, known_workers=found.known_workers, start_ups_s=found.start_ups_s)
 
 
 def test_start_up_time_runs_from_the_raise_to_the_first_receive_and_each_worker_is_timed_once() -> None:
@@ -298,8 +299,7 @@ def test_a_worker_that_was_started_before_the_raise_answers_another() -> None:
     ],
 )
 def test_a_cut_takes_back_what_nobody_has_answered_yet(change: int, left: tuple[tuple[float, int], ...]) -> None:
-    state = PoolState(raises=((1.0, 3), (2.0, 1)))
-    assert times.record_change(state, NOW_S, change).raises == left
+    assert times.record_change(((1.0, 3), (2.0, 1)), NOW_S, change) == left
 
 
 def test_a_raise_that_nobody_answered_is_forgotten_after_a_quarter_of_an_hour() -> None:
@@ -308,11 +308,11 @@ def test_a_raise_that_nobody_answered_is_forgotten_after_a_quarter_of_an_hour() 
 
 
 def test_start_up_is_the_ninetieth_percentile_then_the_hint_then_nothing() -> None:
-    measured = PoolState(start_ups_s=tuple(float(n) for n in range(1, 11)))
+    measured = [float(n) for n in range(1, 11)]
     assert times.start_up_s(POOL, measured) == Estimate(10.0, "measured")
     hinted = replace(POOL, start_up_hint_s=45.0)
-    assert times.start_up_s(hinted, PoolState()) == Estimate(45.0, "hint")
-    assert times.start_up_s(POOL, PoolState()) == Estimate(0.0, "unmeasured")
+    assert times.start_up_s(hinted, ()) == Estimate(45.0, "hint")
+    assert times.start_up_s(POOL, ()) == Estimate(0.0, "unmeasured")
 
 
 def test_a_slope_is_the_rate_whatever_single_readings_say_and_of_one_reading_it_is_nothing() -> None:
@@ -360,7 +360,7 @@ def test_a_lasting_rate_is_taken_over_the_target_wait() -> None:
 
 def test_a_worker_is_held_as_long_as_a_new_one_takes_to_start_unless_the_setting_says_otherwise() -> None:
     unset = replace(POOL, hold_s=None, start_up_hint_s=None)
-    assert times.hold_s(POOL, PoolState()) == 60
-    assert times.hold_s(unset, PoolState()) == times.HOLD_UNMEASURED_S
-    assert times.hold_s(unset, PoolState(start_ups_s=(90.0,))) == 90
-    assert times.hold_s(unset, PoolState(start_ups_s=(1.0,))) == 30
+    assert times.hold_s(POOL, Estimate(90.0, "measured")) == 60
+    assert times.hold_s(unset, Estimate(0.0, "unmeasured")) == times.HOLD_UNMEASURED_S
+    assert times.hold_s(unset, Estimate(90.0, "measured")) == 90
+    assert times.hold_s(unset, Estimate(1.0, "measured")) == 30

@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, observe, worker
-from tidegate.core.fleet import FleetSignals, Waits, known_workers, sum_fleet
+from tidegate.core.fleet import FleetSignals, Waits, digest, known_worker, sum_fleet
 from tidegate.core.model import PoolState
 from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState
 
 
 def look(state: PoolState, *workers: WorkerReport, at_s: float = NOW_S) -> tuple[FleetSignals | None, PoolState]:
     fleet = observe(workers=workers, at_s=at_s).fleet
-    return sum_fleet(state, fleet, at_s, 30.0), PoolState(
-        known_workers=known_workers(state, fleet, ()), ticked_at_s=at_s
-    )
+    known = {digest(report.worker_id): known_worker(report) for report in workers}
+    return sum_fleet(state, fleet, at_s, 30.0), PoolState(known_workers=known, ticked_at_s=at_s)
 
 
 def test_workers_are_summed() -> None:

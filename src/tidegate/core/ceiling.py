@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from tidegate.core.model import Pool, PoolState, Reason, ServiceTime
 from tidegate.core.observation import Capacity
@@ -43,7 +43,8 @@ def ceiling(pool: Pool, capacity: Capacity, slots_per_worker: int, quick_s: floa
         *_platform(capacity),
     )
     smallest = min(constraints, key=lambda constraint: constraint.workers)
-    return replace(smallest, every={f"{each.name}_allows": each.workers for each in constraints})
+    every = {f"{each.name}_allows": each.workers for each in constraints}
+    return Ceiling(smallest.workers, smallest.binds, smallest.reason, smallest.name, every)
 
 
 def _bottlenecks(pool: Pool, slots_per_worker: int, quick_s: float | None) -> Iterator[Ceiling]:

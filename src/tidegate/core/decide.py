@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
-from tidegate.core.condition import Condition, condition_of, pressed
+from tidegate.core.condition import Condition, Pressure, condition_of, pressed
 from tidegate.core.directive import said
 from tidegate.core.downstream import Guarded, guard
+from tidegate.core.estimate import Estimate
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
 from tidegate.core.foreign import learn_foreign, yielded
@@ -53,6 +54,9 @@ class _Trail:
     reason: Reason | None = None
     note: str = ""
     plan: str = ""
+    needs: tuple[tuple[float, int], ...] = ()
+    lows: tuple[tuple[float, int], ...] = ()
+    """`PoolState` has both, without this tick's."""
     notices: list[str] = field(default_factory=list)
 
     def apply(self, name: str, limit: Limit, values: Mapping[str, Scalar] | None = None) -> None:
@@ -89,7 +93,8 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
 
 def _watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> tuple[PoolState, list[str]]:
     """Let overrides run out, notice a gap in the ticks and what others do, and remember that workers report."""
-    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, times.hold_s(pool, state))
+    hold_s = times.hold_s(pool, times.start_up_s(pool, state.start_ups_s))
+    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, hold_s)
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     contest, foreign = learn_foreign(pool, state, seen.capacity, seen.now_s)
     state = replace(
@@ -110,27 +115,40 @@ def _limited(
     trail: _Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None
 ) -> tuple[Decision, PoolState]:
     """From the need (or from what is there, where none can be reckoned) to the count to ask for."""
-    seen, current, wanted = trail.seen, trail.seen.capacity.desired, trail.workers
-    elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
-    needs = guardrails.remember_need(state.needs, seen.now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
-    lows = guardrails.remember_low(state.lows, seen.now_s, wanted)
-    start_up_s = times.start_up_s(trail.pool, state).value
-    guarded = guard(trail.pool, state, seen, signals, min(wanted, limit.workers), limit, start_up_s)
-    state = replace(state, needs=needs, lows=lows, ticked_at_s=seen.now_s, guard=guarded.memory)
+    pool, seen, current, wanted = trail.pool, trail.seen, trail.seen.capacity.desired, trail.workers
+    now_s = seen.now_s
+    elapsed_s = now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
+    trail.needs = guardrails.remember_need(state.needs, now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
+    trail.lows = guardrails.remember_low(state.lows, now_s, wanted)
+    start_up = times.start_up_s(pool, state.start_ups_s)
+    guarded = guard(pool, state, seen, signals, min(wanted, limit.workers), limit, start_up.value)
     gentle = is_gentle(seen)
-    _limit(trail, state, signals, limit, guarded, load, gentle=gentle)
-    state = _shed(trail, state, limit, guarded, load, wanted)
-    retired, values, state = retire_step(trail.workers, trail.note, state, signals, seen, gentle=gentle)
-    trail.apply("retire", retired, values)
+    _limit(trail, state, signals, limit, guarded, load, start_up, gentle=gentle)
+    pressure = _pressure(trail, state.pressure, limit, guarded, load, wanted)
+    condition = condition_of(pressure)
+    if shed := condition is not Condition.NORMAL:
+        trail.notices.append("late, and no more workers may be had: producers are told to send less")
+    retiring, values, retired = retire_step(trail.workers, trail.note, state, signals, seen, gentle=gentle)
+    trail.apply("retire", retiring, values)
     reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
     pinned = reason in (Reason.CEILING, Reason.MAXIMUM)
-    memory = learn_health(state.health, seen.now_s, current, trail.workers, elapsed_s, pinned=pinned)
+    memory = learn_health(state.health, now_s, current, trail.workers, elapsed_s, pinned=pinned)
+    state = replace(
+        state,
+        needs=trail.needs,
+        lows=trail.lows,
+        ticked_at_s=now_s,
+        guard=guarded.memory,
+        pressure=pressure,
+        retired=retired,
+        directive=said(state.directive, now_s, retire=tuple([each.worker_id for each in retired]), shed=shed),
+        raises=times.record_change(state.raises, now_s, trail.workers - current),
+        desired=trail.workers,
+        health=memory,
+    )
     crowded = _crowded(trail, state, load) if load is not None and state.classes else ()
-    health = health_of(memory, trail.pool, seen.now_s, (*trail.notices, *crowded))
-    decision = _decision(trail, signals.errors, health, reason, _said(trail, load, wanted, reason))
-    decision = replace(decision, state=condition_of(state.pressure))
-    state = times.record_change(state, seen.now_s, trail.workers - current)
-    return decision, replace(state, desired=trail.workers, health=memory)
+    health = health_of(memory, pool, now_s, (*trail.notices, *crowded))
+    return _decision(trail, signals.errors, health, reason, condition, _said(trail, load, wanted, reason)), state
 
 
 def _said(trail: _Trail, load: Load | None, wanted: int, reason: Reason) -> str:
@@ -145,21 +163,16 @@ def _said(trail: _Trail, load: Load | None, wanted: int, reason: Reason) -> str:
     return "; ".join((said, *trail.notices))
 
 
-def _shed(
-    trail: _Trail, state: PoolState, limit: Ceiling, guarded: Guarded, load: Load | None, wanted: int
-) -> PoolState:
+def _pressure(
+    trail: _Trail, known: Pressure | None, limit: Ceiling, guarded: Guarded, load: Load | None, wanted: int
+) -> Pressure | None:
     """Late, and no more workers may be had: after a minute that is a state, and producers are told to send less."""
-    pool, now_s = trail.pool, trail.seen.now_s
     cause = None
     if load is not None:
-        late = pool.finish_in_s is None and load.head_age.value > pool.target_wait_s
+        late = trail.pool.finish_in_s is None and load.head_age.value > trail.pool.target_wait_s
         held = Condition.AT_CEILING if wanted > limit.workers else Condition.DOWNSTREAM
         cause = held if late and wanted > guarded.limit.workers else Condition.NORMAL
-    state = replace(state, pressure=pressed(state.pressure, now_s, cause))
-    shed = condition_of(state.pressure) is not Condition.NORMAL
-    if shed:
-        trail.notices.append("late, and no more workers may be had: producers are told to send less")
-    return replace(state, directive=said(state.directive, replace(state.directive, shed=shed), now_s))
+    return pressed(known, trail.seen.now_s, cause)
 
 
 def _crowded(trail: _Trail, state: PoolState, load: Load) -> tuple[str, ...]:
@@ -175,6 +188,7 @@ def _limit(
     limit: Ceiling,
     guarded: Guarded,
     load: Load | None,
+    start_up: Estimate,
     *,
     gentle: bool,
 ) -> None:
@@ -185,18 +199,18 @@ def _limit(
     """
     pool, seen = trail.pool, trail.seen
     current = serving(state.retired, seen.capacity)
-    override, hold_s = state.override, times.hold_s(pool, state)
+    override, hold_s = state.override, times.hold_s(pool, start_up)
     watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit), limit.every)
     trail.apply("downstream", guardrails.under_ceiling(trail.workers, guarded.limit), guarded.values)
     if load is not None and pool.finish_in_s is None and not pool.plain:
-        trail.apply("chance", _patient_rise(trail, state, load, watched_s))
+        trail.apply("chance", _patient_rise(trail, load, watched_s))
     trail.apply("ramp", guardrails.ramp(trail.workers, seen.capacity.desired, pool))
-    start_up_s = times.start_up_s(pool, state).value
-    trail.apply("starting", started(trail.workers, seen.capacity.desired, state.presence, start_up_s, seen.now_s))
+    present = started(trail.workers, seen.capacity.desired, state.presence, start_up.value, seen.now_s)
+    trail.apply("starting", present)
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, guarded.limit, seen.capacity))
     cap, patient = guarded.limit, not pool.plain
-    trail.apply("hold", guardrails.hold(trail.workers, current, state.needs, watched_s, cap, hold_s, patient=patient))
+    trail.apply("hold", guardrails.hold(trail.workers, current, trail.needs, watched_s, cap, hold_s, patient=patient))
     trail.apply("contest", yielded(trail.workers, current, state.contest, seen.now_s))
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
@@ -208,13 +222,13 @@ def _limit(
         trail.note = f"{describe(override)}; {trail.note}"
 
 
-def _patient_rise(trail: _Trail, state: PoolState, load: Load, watched_s: float) -> Limit:
+def _patient_rise(trail: _Trail, load: Load, watched_s: float) -> Limit:
     current = trail.seen.capacity.desired
     sized = next(step.values for step in trail.steps if step.name == "size")
     slots, urgent = (float(sized[name] or 0) for name in ("slots", "urgent_workers"))
     there = current * load.slots_per_worker
     excess = math.inf if there == 0 or urgent > current else slots / there - 1
-    return guardrails.patient_rise(trail.workers, current, state.lows, watched_s, excess, load.chance)
+    return guardrails.patient_rise(trail.workers, current, trail.lows, watched_s, excess, load.chance)
 
 
 def _blind(trail: _Trail, signals: Signals) -> None:
@@ -254,7 +268,9 @@ def _unmeasured(trail: _Trail, signals: Signals) -> int:
     return max(trail.workers, 1) if signals.in_hand > 0 else trail.workers
 
 
-def _decision(trail: _Trail, errors: tuple[str, ...], health: Health, reason: Reason, words: str) -> Decision:
+def _decision(
+    trail: _Trail, errors: tuple[str, ...], health: Health, reason: Reason, condition: Condition, words: str
+) -> Decision:
     current = trail.seen.capacity.desired
     action = Action.OUT if trail.workers > current else Action.IN if trail.workers < current else Action.HOLD
     return Decision(
@@ -268,4 +284,5 @@ def _decision(trail: _Trail, errors: tuple[str, ...], health: Health, reason: Re
         steps=tuple(trail.steps),
         errors=errors,
         health=health,
+        state=condition,
     )

@@ -33,16 +33,17 @@ class Directive:
         return not (self.retire or self.shed or self.limits)
 
 
-def said(before: Directive, now: Directive, now_s: float) -> Directive:
-    """`now` with the time since when it has been said.
+def said(before: Directive, now_s: float, *, retire: tuple[str, ...], shed: bool) -> Directive:
+    """What is said from now on, with the time since when it has been said.
 
-    >>> said(Directive(changed_at_s=5.0), Directive(), now_s=9.0).changed_at_s
+    >>> said(Directive(changed_at_s=5.0), 9.0, retire=(), shed=False).changed_at_s
     5.0
-    >>> said(Directive(changed_at_s=5.0), Directive(shed=True), now_s=9.0).changed_at_s
+    >>> said(Directive(changed_at_s=5.0), 9.0, retire=(), shed=True).changed_at_s
     9.0
     """
-    since_s = before.changed_at_s
-    return replace(now, changed_at_s=since_s if replace(now, changed_at_s=since_s) == before else now_s)
+    if retire == before.retire and shed == before.shed:
+        return before
+    return replace(before, retire=retire, shed=shed, changed_at_s=now_s)
 
 
 def must_tell(directive: Directive, now_s: float) -> bool:

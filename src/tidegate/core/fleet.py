@@ -1,11 +1,11 @@
 """What the workers' reports say together, and what of it is new since the last tick."""
 
 import zlib
+from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from itertools import accumulate, pairwise
+from itertools import accumulate
 from operator import mul
-from typing import Literal
 
 from tidegate.core.model import KnownWorker, PoolState
 from tidegate.core.reports import (
@@ -19,11 +19,14 @@ from tidegate.core.reports import (
     WorkFigures,
 )
 
-__all__ = ["FleetSignals", "Waits", "digest", "is_alive", "known_workers", "sum_fleet"]
+__all__ = ["FleetSignals", "Waits", "digest", "is_alive", "known_worker", "sum_fleet"]
 
 SILENT_AFTER_HEARTBEATS = 3.0
 _NO_FIGURES = ClassFigures()
-_MIDDLES_S = tuple((low + high) / 2 for low, high in pairwise((0.0, *WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])))
+_UNKNOWN = KnownWorker(0, 0, 0, timed=False)
+_LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
+_UPPER_EDGES_S = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
+_MIDDLES_S = tuple((low + high) / 2 for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True))
 _LEFT = (WorkerState.RELEASED, WorkerState.STOPPED)
 
 
@@ -89,55 +92,46 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
 
     A worker that has left is no capacity, but what it completed last has left the queue all the same.
     """
-    current = [worker for worker in fleet.workers if _is_current(worker, now_s)]
+    alive = [worker for worker in fleet.workers if is_alive(worker, now_s)]
+    current = [worker for worker in alive if worker.state not in _LEFT]
     if not current:
         return None
-    news = [worker.recent for worker in fleet.workers if _has_news(state, worker)]
+    known = [(worker, state.known_workers.get(digest(worker.worker_id))) for worker in fleet.workers]
+    starts, departures, leases_lost = _done_since(known, state.ticked_at_s)
+    news = [worker.recent for worker, before in known if _has_news(before, worker.total)]
     return FleetSignals(
         workers=len(current),
-        slots=sum(worker.slots for worker in current),
-        busy=sum(worker.busy for worker in current),
-        busy_workers=sum(worker.busy > 0 for worker in current),
-        idle=sum(worker.slots - worker.busy for worker in current if _polls(worker)),
-        heartbeat_s=max(worker.heartbeat_s for worker in current),
-        starts=sum(_since(state, worker, "starts") for worker in fleet.workers),
-        departures=sum(_since(state, worker, "completions") for worker in fleet.workers),
-        runs=sum(figures.completions + figures.failures for figures in news),
-        service_time_sum_s=sum(figures.service_time_sum_s for figures in news),
-        service_time_square_sum_s2=sum(figures.service_time_square_sum_s2 for figures in news),
+        slots=sum([worker.slots for worker in current]),
+        busy=sum([worker.busy for worker in current]),
+        busy_workers=sum([worker.busy > 0 for worker in current]),
+        idle=sum([worker.slots - worker.busy for worker in current if _polls(worker)]),
+        heartbeat_s=max([worker.heartbeat_s for worker in current]),
+        starts=starts,
+        departures=departures,
+        runs=sum([figures.completions + figures.failures for figures in news]),
+        service_time_sum_s=sum([figures.service_time_sum_s for figures in news]),
+        service_time_square_sum_s2=sum([figures.service_time_square_sum_s2 for figures in news]),
         waits=_waits(news, target_wait_s),
-        buffered=sum(worker.buffered for worker in current),
+        buffered=sum([worker.buffered for worker in current]),
         classes=_by_class(news),
-        taking=sum(worker.state is WorkerState.RUNNING for worker in current),
-        drained=sum(worker.state is WorkerState.RELEASED and is_alive(worker, now_s) for worker in fleet.workers),
-        leases_lost=sum(_since(state, worker, "leases_lost") for worker in fleet.workers),
+        taking=sum([worker.state is WorkerState.RUNNING for worker in current]),
+        drained=sum([worker.state is WorkerState.RELEASED for worker in alive]),
+        leases_lost=leases_lost,
         calls=_calls(news),
     )
 
 
-def known_workers(state: PoolState, fleet: Fleet, timed: Iterable[str]) -> Mapping[str, KnownWorker]:
-    """What to remember of the workers in the store. `timed` are the ids whose start-up needs no more timing."""
-    done = set(timed)
-    return {
-        digest(worker.worker_id): KnownWorker(
-            worker.total.starts,
-            worker.total.completions,
-            worker.total.failures,
-            timed=worker.worker_id in done,
-            leases_lost=worker.total.leases_lost,
-        )
-        for worker in fleet.workers
-    }
+def known_worker(report: WorkerReport) -> KnownWorker:
+    """What to remember of a worker in the store: its counts, and that its start-up is timed once it has polled."""
+    total = report.total
+    timed = report.first_receive_at_s is not None
+    return KnownWorker(total.starts, total.completions, total.failures, timed, total.leases_lost)
 
 
 def is_alive(worker: WorkerReport, now_s: float) -> bool:
     """Heard of within three of its heartbeats, and not yet at its end: it may hold nothing and wait to be stopped."""
     heard_s = now_s - worker.reported_at_s
-    return worker.state is not WorkerState.STOPPED and heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s
-
-
-def _is_current(worker: WorkerReport, now_s: float) -> bool:
-    return worker.state not in _LEFT and is_alive(worker, now_s)
+    return heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s and worker.state is not WorkerState.STOPPED
 
 
 def _polls(worker: WorkerReport) -> bool:
@@ -148,24 +142,29 @@ def _polls(worker: WorkerReport) -> bool:
     return worker.reported_at_s - first_s >= worker.heartbeat_s / 2
 
 
-def _since(state: PoolState, worker: WorkerReport, figure: Literal["starts", "completions", "leases_lost"]) -> int:
-    known = state.known_workers.get(digest(worker.worker_id))
-    # Never seen: what it did before this state began is not news.
-    young = known is None and state.ticked_at_s is not None and worker.started_at_s >= state.ticked_at_s
-    figures = worker.recent if known is None and not young else worker.total
-    before: int = 0 if known is None else getattr(known, figure)
-    now: int = getattr(figures, figure)
-    return max(0, now - before)
+def _done_since(
+    known: Iterable[tuple[WorkerReport, KnownWorker | None]], ticked_at_s: float | None
+) -> tuple[int, int, int]:
+    """Starts, completions and leases lost since the tick before."""
+    starts = completions = leases_lost = 0
+    for worker, before in known:
+        # Never seen: what it did before this state began is not news.
+        young = before is None and ticked_at_s is not None and worker.started_at_s >= ticked_at_s
+        figures = worker.recent if before is None and not young else worker.total
+        seen = before or _UNKNOWN
+        starts += max(0, figures.starts - seen.starts)
+        completions += max(0, figures.completions - seen.completions)
+        leases_lost += max(0, figures.leases_lost - seen.leases_lost)
+    return starts, completions, leases_lost
 
 
-def _has_news(state: PoolState, worker: WorkerReport) -> bool:
+def _has_news(before: KnownWorker | None, total: WorkFigures) -> bool:
     """Compared by what was done, not by time: the worker's clock may be off."""
-    known = state.known_workers.get(digest(worker.worker_id))
-    total = worker.total
-    return known is None or (known.starts, known.completions, known.failures) != (
-        total.starts,
-        total.completions,
-        total.failures,
+    return (
+        before is None
+        or before.starts != total.starts
+        or before.completions != total.completions
+        or before.failures != total.failures
     )
 
 
@@ -208,13 +207,11 @@ def _calls(news: list[WorkFigures]) -> Mapping[str, DependencyFigures]:
 
 def _waits(news: list[WorkFigures], target_wait_s: float) -> Waits | None:
     edges = len(WAIT_BOUNDS_S) + 1
-    buckets = [sum(column) for column in zip(*(f.waits for f in news if len(f.waits) == edges), strict=True)]
+    buckets = list(map(sum, zip(*[figures.waits for figures in news if len(figures.waits) == edges], strict=True)))
     starts = sum(buckets)
     if not starts:
         return None
-    lower_edges = (0.0, *WAIT_BOUNDS_S)
-    late = sum(count for count, edge in zip(buckets, lower_edges, strict=True) if edge >= target_wait_s)
-    upper_edges = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
-    p99_s = next(edge for passed, edge in zip(accumulate(buckets), upper_edges, strict=True) if passed >= 0.99 * starts)
+    late = sum(buckets[bisect_left(_LOWER_EDGES_S, target_wait_s) :])
+    p99_s = _UPPER_EDGES_S[bisect_left(list(accumulate(buckets)), 0.99 * starts)]
     sum_s = sum(map(mul, buckets, _MIDDLES_S))
     return Waits(starts, late / starts, p99_s, sum_s)

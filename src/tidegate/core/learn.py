@@ -39,16 +39,20 @@ def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slo
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     known = times.learn_service_time(state.service_time, signals.fleet, elapsed_s)
     classes = learn_classes(state.classes, signals.fleet, elapsed_s)
-    state = times.learn_start_up(state, seen.capacity, seen.fleet)
+    starting = times.learn_start_up(state, seen.capacity, seen.fleet)
+    start_up = times.start_up_s(pool, starting.start_ups_s)
     measured = times.service_time(pool, known, signals) or hinted(pool)
     measured = mixed(pool, classes, measured) if measured else None
     balance = learn_balance(state.balance, signals.fleet, signals.waiting, elapsed_s)
     if measured and known is not None and not pool.plain:
-        measured = replace(measured[0], value=occupancy_s(balance, measured[0].value)), measured[1]
+        measured = Estimate(occupancy_s(balance, measured[0].value), measured[0].source), measured[1]
     scaled = signals if pool.plain else replace(signals, waiting=count_scale(balance) * signals.waiting)
     samples, moved, notices = _sampled(pool, state, seen.now_s, scaled, measured[0].value if measured else 0.0)
     state = replace(
         state,
+        raises=starting.raises,
+        known_workers=starting.known_workers,
+        start_ups_s=starting.start_ups_s,
         moved_in=moved,
         balance=balance,
         service_time=known,
@@ -58,11 +62,11 @@ def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slo
         count_error=learn_count_error(state.count_error, samples),
         margin=0.0 if moved is not None else _margin(state, signals, usual_per_s(balance), elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
-        surge=learn_surge(state.surge, samples, blind_s(pool, times.start_up_s(pool, state).value), elapsed_s),
+        surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s),
     )
     if measured is None:
         return Learned(state, None, notices)
-    return Learned(state, _load(pool, state, seen, signals, measured, slots_per_worker), notices)
+    return Learned(state, _load(pool, state, seen, signals, measured, start_up, slots_per_worker), notices)
 
 
 def _sampled(
@@ -91,9 +95,10 @@ def _load(
     seen: Observation,
     signals: Signals,
     measured: tuple[Estimate, float],
+    start_up: Estimate,
     slots_per_worker: int,
 ) -> Load:
-    samples, start_up = state.samples, times.start_up_s(pool, state)
+    samples = state.samples
     arrivals = arrivals_per_s(pool, samples, signals, measured[0].value, state.count_error)
     return Load(
         arrivals=with_due(arrivals, signals.delayed),
@@ -115,7 +120,7 @@ def _load(
 
 
 def _with_margin(service_time: Estimate, margin: float) -> Estimate:
-    return replace(service_time, value=service_time.value * (1.0 + margin))
+    return Estimate(service_time.value * (1.0 + margin), service_time.source)
 
 
 def _margin(state: PoolState, signals: Signals, usual: float, elapsed_s: float) -> float:

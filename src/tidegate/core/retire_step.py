@@ -1,10 +1,7 @@
 """Retirement as a step of the decision: from the workers that are to take work to the count to ask for."""
 
-from dataclasses import replace
-
-from tidegate.core.directive import said
 from tidegate.core.guardrails import Limit, can_lower
-from tidegate.core.model import OverrideKind, PoolState, Reason, Scalar
+from tidegate.core.model import OverrideKind, PoolState, Reason, Retired, Scalar
 from tidegate.core.observation import Observation
 from tidegate.core.retire import Outcome, retire
 from tidegate.core.signals import Signals
@@ -14,8 +11,8 @@ __all__ = ["retire_step"]
 
 def retire_step(
     wanted: int, before: str, state: PoolState, signals: Signals, seen: Observation, *, gentle: bool
-) -> tuple[Limit, dict[str, Scalar], PoolState]:
-    """The count, the step's values, and the state with who is retired and what workers are told.
+) -> tuple[Limit, dict[str, Scalar], tuple[Retired, ...]]:
+    """The count, the step's values, and who is retired.
 
     `before` are the words of the rules before this one: why so many workers are wanted stays said.
     """
@@ -28,9 +25,7 @@ def retire_step(
         "left": outcome.left,
         "taken_back": outcome.taken_back,
     }
-    directive = replace(state.directive, retire=tuple(each.worker_id for each in outcome.retired))
-    told = said(state.directive, directive, seen.now_s)
-    return _limit(outcome, before), values, replace(state, retired=outcome.retired, directive=told)
+    return _limit(outcome, before), values, outcome.retired
 
 
 def _limit(outcome: Outcome, before: str) -> Limit:

@@ -170,8 +170,8 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
     if seen.fleet.absence not in (None, Absence.MISSING):
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
-    excused = sum(count for _, count in state.raises)
-    heard = sum(is_alive(worker, seen.now_s) for worker in seen.fleet.workers)
+    excused = sum([count for _, count in state.raises])
+    heard = sum([is_alive(worker, seen.now_s) for worker in seen.fleet.workers])
     silent = seen.capacity.running - heard - excused
     uses_sdk = fleet is not None or (
         state.reported_at_s is not None and seen.now_s - state.reported_at_s <= SDK_FORGOTTEN_S

@@ -1,17 +1,18 @@
 """How long handlers run and workers take to start, as measured, and how long an idle worker is kept for it."""
 
 import math
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
 from tidegate.core.estimate import Estimate
-from tidegate.core.fleet import FleetSignals, digest, known_workers
-from tidegate.core.model import Pool, PoolState, ServiceTime
+from tidegate.core.fleet import FleetSignals, digest, known_worker
+from tidegate.core.model import KnownWorker, Pool, PoolState, ServiceTime
 from tidegate.core.observation import Capacity
-from tidegate.core.reports import Fleet
+from tidegate.core.reports import Fleet, WorkerReport
 from tidegate.core.signals import Signals
 
 __all__ = [
+    "StartUps",
     "hold_s",
     "learn_service_time",
     "learn_start_up",
@@ -73,62 +74,68 @@ def _variation(known: ServiceTime) -> float:
     return max(0.0, known.square_sum_s2 / known.runs / mean**2 - 1.0)
 
 
-def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> PoolState:
+@dataclass(frozen=True, slots=True)
+class StartUps:
+    """What `PoolState` remembers under the same names."""
+
+    raises: tuple[tuple[float, int], ...]
+    known_workers: Mapping[str, KnownWorker]
+    start_ups_s: tuple[float, ...]
+
+
+def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartUps:
     """Match each worker's first receive call with the oldest raise of the desired count that it can have answered.
 
     Start-up time runs from the raise to the first receive call, so it holds the platform's placement, the image pull
     and the process's own start. A worker that was started before the raise, as its own clock has it, answers another.
     """
     asked = [(at_s, n) for at_s, n in state.raises if capacity.taken_at_s - at_s <= RAISE_FORGOTTEN_S]
+    workers = {digest(worker.worker_id): worker for worker in fleet.workers}
     measured: list[float] = []
-    timed: list[str] = []
-    for ready_at_s, started_at_s, worker_id in sorted(_ready(fleet)):
-        known = state.known_workers.get(digest(worker_id))
-        timed.append(worker_id)
-        if known is not None and known.timed:
-            continue
+    for ready_at_s, started_at_s in sorted(_newly_ready(state, workers)):
         place = next((i for i, (at_s, _) in enumerate(asked) if at_s - CLOCK_SLACK_S <= started_at_s), None)
         if place is not None:
             at_s, missing = asked[place]
             measured.append(max(0.0, ready_at_s - at_s))
             asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
-    return replace(
-        state,
+    return StartUps(
         raises=tuple(asked),
-        known_workers=known_workers(state, fleet, timed),
+        known_workers={name: known_worker(worker) for name, worker in workers.items()},
         start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
     )
 
 
-def _ready(fleet: Fleet) -> Iterator[tuple[float, float, str]]:
-    for worker in fleet.workers:
-        if worker.first_receive_at_s is not None:
-            yield worker.first_receive_at_s, worker.started_at_s, worker.worker_id
+def _newly_ready(state: PoolState, workers: Mapping[str, WorkerReport]) -> Iterator[tuple[float, float]]:
+    """(first receive, start) of each worker that polls and whose start-up has not been timed."""
+    for name, worker in workers.items():
+        known = state.known_workers.get(name)
+        if worker.first_receive_at_s is not None and (known is None or not known.timed):
+            yield worker.first_receive_at_s, worker.started_at_s
 
 
-def record_change(state: PoolState, now_s: float, change: int) -> PoolState:
+def record_change(raises: Sequence[tuple[float, int]], now_s: float, change: int) -> tuple[tuple[float, int], ...]:
     """Remember a raise; a cut takes back raises that nobody has answered yet, the newest first."""
-    raises = [*state.raises, (now_s, change)] if change > 0 else list(state.raises)
+    left = [*raises, (now_s, change)] if change > 0 else list(raises)
     cut = -change
-    while cut > 0 and raises:
-        at_s, missing = raises.pop()
+    while cut > 0 and left:
+        at_s, missing = left.pop()
         if missing > cut:
-            raises.append((at_s, missing - cut))
+            left.append((at_s, missing - cut))
         cut -= missing
-    return replace(state, raises=tuple(raises))
+    return tuple(left)
 
 
-def start_up_s(pool: Pool, state: PoolState) -> Estimate:
+def start_up_s(pool: Pool, measured_s: Sequence[float]) -> Estimate:
     """The 90 % quantile of the measured start-up times; until there is one, the hint, or zero."""
-    if state.start_ups_s:
-        ordered = sorted(state.start_ups_s)
+    if measured_s:
+        ordered = sorted(measured_s)
         return Estimate(ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))], "measured")
     if pool.start_up_hint_s is not None:
         return Estimate(pool.start_up_hint_s, "hint")
     return Estimate(0.0, "unmeasured")
 
 
-def hold_s(pool: Pool, state: PoolState) -> float:
+def hold_s(pool: Pool, start_up: Estimate) -> float:
     """How long fewer workers must have been enough: the setting, or as long as a new worker takes to start.
 
     To keep an idle worker costs as much as to start one after that time: kept for so long, the bill is at most twice
@@ -136,6 +143,5 @@ def hold_s(pool: Pool, state: PoolState) -> float:
     """
     if pool.hold_s is not None:
         return pool.hold_s
-    start_up = start_up_s(pool, state)
     known_s = HOLD_UNMEASURED_S if start_up.source == "unmeasured" else start_up.value
     return max(known_s, HOLD_LEAST_TICKS * pool.tick_s)
