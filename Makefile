@@ -4,15 +4,16 @@ BIN := .venv/bin
 STAMP := .venv/.set-up
 CONTRACT_STAMP := .venv-ministack/.set-up
 INFRA_STAMP := .venv-infra/.set-up
+CDK_STAMP := .venv-cdk/.set-up
 
-.PHONY: infra-test infra-tools lambda setup contract-server demo test check lint pure bench bench-worker soak lock clean
+.PHONY: infra-test infra-test-cdk infra-tools lambda setup contract-server demo test check lint pure bench bench-worker soak lock clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo   watch tidegate hold a queue's wait under its target (90 s, no AWS account)"
 	@echo "make test   check + every test (under 5 minutes)"
 	@echo "make check  ruff, mypy, import contracts, the pure core at 100 % branch coverage"
-	@echo "make infra-test  terraform, policies, the Lambda bundle, linters"
+	@echo "make infra-test  terraform, CDK, policies, the Lambda bundle, linters"
 	@echo "make lambda the function's zips, for arm64 and x86_64"
 	@echo "make bench-worker  our worker beside other people's, at one endpoint (5 minutes)"
 	@echo "make bench  measured ratios      make soak  the long demos      make lock  renew the locks"
@@ -47,6 +48,20 @@ $(INFRA_STAMP): infra/tools/requirements.lock | $(STAMP)
 infra-test: setup infra-tools
 	$(MAKE) -C lambda here
 	$(BIN)/pytest -q -n 2 --dist loadgroup -rs tests/infra
+	$(MAKE) infra-test-cdk
+
+# The CDK pins packages that tidegate has too, hence its own environment; jsii, which it is made with, runs on Node.
+$(CDK_STAMP): infra/cdk/requirements.lock
+	$(PYTHON) -m venv .venv-cdk
+	.venv-cdk/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r infra/cdk/requirements.lock
+	@touch $@
+
+infra-test-cdk:
+	@if command -v node >/dev/null; then $(MAKE) infra-test-cdk-here; else echo "skipped: the CDK needs Node 20 or newer, and there is no node"; fi
+
+.PHONY: infra-test-cdk-here
+infra-test-cdk-here: $(CDK_STAMP)
+	cd infra/cdk && ../../.venv-cdk/bin/mypy && ../../.venv-cdk/bin/pytest -q
 
 demo: setup
 	$(BIN)/tidegate demo
@@ -68,6 +83,7 @@ test: check contract-server infra-tools
 	$(MAKE) -C lambda here
 	$(BIN)/pytest -q -n 2 --ignore=tests/core -m "not integration and not soak and not bench" tests
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "integration and not soak and not bench" tests
+	$(MAKE) infra-test-cdk
 
 # Reproducible zips for both architectures, into lambda/dist.
 lambda: setup
@@ -102,6 +118,8 @@ lock:
 	  --constraint requirements.lock pyproject.toml infra/docker/requirements.in --output-file infra/docker/requirements.lock
 	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  infra/tools/requirements.in --output-file infra/tools/requirements.lock
+	uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
+	  infra/cdk/requirements.in --output-file infra/cdk/requirements.lock
 	echo "ministack==1.5.33" | uv pip compile --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --no-header \
 	  - --output-file tests/contract/ministack.lock
 

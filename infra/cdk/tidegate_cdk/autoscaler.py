@@ -1,0 +1,226 @@
+"""The controller as a function that a schedule calls once a minute, with its table, settings, log and roles."""
+
+from typing import Any
+
+from aws_cdk import ArnFormat, Duration, RemovalPolicy, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_dynamodb as dynamodb
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_lambda as lambda_
+from aws_cdk import aws_logs as logs
+from aws_cdk import aws_ssm as ssm
+from constructs import Construct
+
+from tidegate_cdk import checks
+from tidegate_cdk.nag import ANY_GROUP_ID, acknowledge, acknowledge_wildcards
+from tidegate_cdk.policy import ControllerPolicy
+from tidegate_cdk.schedule import EveryMinute
+from tidegate_cdk.settings import later, rendered, revision
+from tidegate_cdk.terms import PoolTerms
+
+_NO_RESOURCE_TYPE = "IAM knows no resource type for the action."
+_ANY_ALARM = "Which alarms hold a pool is said in the settings, and may change without the policy."
+_BUILT_FOR = "The zip is built for this version of Python; make lambda builds for another."
+_COLONS = ArnFormat.COLON_RESOURCE_NAME
+
+
+class Autoscaler(Construct):
+    """Everything but the pools. One for an account and Region is enough.
+
+    `package` is the zip that `make lambda` writes; `architecture` and `runtime` are those that it was built for. With
+    `encryption_key` table, log and schedule are encrypted with that key and not with the services' own; its policy must
+    let CloudWatch Logs and EventBridge Scheduler use it.
+
+    Raises ValueError for a name, tick or namespace that would be refused later.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        construct_id: str,
+        *,
+        package: lambda_.Code,
+        name: str = "tidegate",
+        tick: Duration | None = None,
+        namespace: str = "tidegate",
+        architecture: lambda_.Architecture | None = None,
+        runtime: lambda_.Runtime | None = None,
+        memory_size: int = 256,
+        encryption_key: kms.IKey | None = None,
+        log_retention: logs.RetentionDays = logs.RetentionDays.ONE_MONTH,
+        deletion_protection: bool = True,
+    ) -> None:
+        super().__init__(scope, construct_id)
+        self.name = checks.controller_name(name)
+        self.namespace = checks.namespace(namespace)
+        self._tick_s = checks.tick_s(tick or Duration.seconds(10))
+        self._pools: dict[str, PoolTerms] = {}
+        self._key = encryption_key
+        self.table = self._make_table(deletion_protection)
+        self.log_group = self._make_log_group(log_retention)
+        self.parameter = self._make_parameter()
+        self.role = self._make_role()
+        self._policy = self._make_policy()
+        self.function = self._make_function(
+            package, architecture or lambda_.Architecture.ARM_64, runtime or lambda_.Runtime.PYTHON_3_13, memory_size
+        )
+        EveryMinute(self, "Schedule", name=name, function=self.function, key=encryption_key)
+
+    def add(self, terms: PoolTerms) -> None:
+        """Serve this pool too; `Pool` does it by itself. Raises ValueError when there is one of this name already."""
+        if terms.name in self._pools:
+            raise ValueError(f"name = {terms.name!r}: this autoscaler has a pool of that name; give each its own")
+        if (terms.service_arn is None) == (terms.group_arn is None):
+            raise ValueError(f"pool {terms.name}: set exactly one of service and group, which is what it scales")
+        self._pools[terms.name] = terms
+        self._policy.allow("ReadQueueCounts", terms.queue_arn)
+        if terms.service_arn is not None:
+            self._policy.allow("ScaleTheService", terms.service_arn)
+        if terms.group_arn is not None:
+            self._policy.allow("ReadGroupsWhichHaveNoResourceType", "*")
+            self._policy.allow("ScaleTheGroup", terms.group_arn)
+            acknowledge_wildcards(self._policy.policy, [terms.group_arn], ANY_GROUP_ID)
+        if "hold_on_alarms" in terms.settings:
+            every = Stack.of(self).format_arn(
+                service="cloudwatch", resource="alarm", resource_name="*", arn_format=_COLONS
+            )
+            self._policy.allow("ReadTheAlarmsThatHoldPools", every)
+            acknowledge_wildcards(self._policy.policy, [every], _ANY_ALARM)
+
+    def grant_operate(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Let somebody use `tidegate status`, `freeze`, `pin` and `resume` on these pools."""
+        table = iam.Grant.add_to_principal(
+            grantee=grantee,
+            actions=["dynamodb:GetItem", "dynamodb:PutItem", "dynamodb:Query"],
+            resource_arns=[self.table.table_arn],
+        )
+        settings = iam.Grant.add_to_principal(
+            grantee=grantee, actions=["ssm:GetParameter"], resource_arns=[self.parameter.parameter_arn]
+        )
+        return table.combine(settings)
+
+    def metric_errors(self) -> cloudwatch.Metric:
+        """Invocations in which some pool could not be served."""
+        return self.function.metric_errors()
+
+    def metric_duration(self) -> cloudwatch.Metric:
+        """How long invocations run: most of a minute, with ticks of ten seconds."""
+        return self.function.metric_duration()
+
+    @property
+    def table_arn(self) -> str:
+        """Made of the table's name, so that pools of other stacks can use it without a cycle between the stacks."""
+        return Stack.of(self).format_arn(service="dynamodb", resource="table", resource_name=self.name)
+
+    @property
+    def settings_source(self) -> str:
+        """TIDEGATE_CONFIG of the controller; for `tidegate status`, `freeze`, `pin` and `resume` too."""
+        return f"ssm:/{self.name}/settings"
+
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "table": self.name,
+            "tick": f"{self._tick_s}s",
+            "namespace": self.namespace,
+            # CloudWatch Logs reads the metrics from the log, without a call.
+            "publish": "log",
+            "ticks_per_invocation": max(1, 60 // self._tick_s),
+            "pools": {name: dict(terms.settings) for name, terms in self._pools.items()},
+        }
+
+    def _make_table(self, protected: bool) -> dynamodb.Table:
+        managed = dynamodb.TableEncryption.CUSTOMER_MANAGED if self._key else dynamodb.TableEncryption.AWS_MANAGED
+        return dynamodb.Table(
+            self,
+            "Table",
+            table_name=self.name,
+            billing_mode=dynamodb.BillingMode.PAY_PER_REQUEST,
+            partition_key=dynamodb.Attribute(name="pk", type=dynamodb.AttributeType.STRING),
+            sort_key=dynamodb.Attribute(name="sk", type=dynamodb.AttributeType.STRING),
+            time_to_live_attribute="expires_at",
+            point_in_time_recovery_specification=dynamodb.PointInTimeRecoverySpecification(
+                point_in_time_recovery_enabled=True
+            ),
+            encryption=managed,
+            encryption_key=self._key,
+            deletion_protection=protected,
+            removal_policy=RemovalPolicy.RETAIN if protected else RemovalPolicy.DESTROY,
+        )
+
+    def _make_log_group(self, retention: logs.RetentionDays) -> logs.LogGroup:
+        return logs.LogGroup(
+            self,
+            "Log",
+            log_group_name=f"/aws/lambda/{self.name}",
+            retention=retention,
+            encryption_key=self._key,
+            removal_policy=RemovalPolicy.DESTROY,
+        )
+
+    def _make_parameter(self) -> ssm.StringParameter:
+        """Intelligent tiering: above 4 KB it becomes an advanced parameter, which costs a few cents a month."""
+        stack = Stack.of(self)
+        return ssm.StringParameter(
+            self,
+            "Settings",
+            parameter_name=f"/{self.name}/settings",
+            description=f"Settings of the tidegate controller {self.name}, made by CloudFormation.",
+            tier=ssm.ParameterTier.INTELLIGENT_TIERING,
+            string_value=later(lambda: rendered(stack, self._settings())),
+        )
+
+    def _make_role(self) -> iam.Role:
+        return iam.Role(
+            self,
+            "Role",
+            role_name=f"{self.name}-controller",
+            description=f"The tidegate controller {self.name}: reads queues, sets desired counts.",
+            assumed_by=iam.ServicePrincipal(
+                "lambda.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+            ),
+        )
+
+    def _make_policy(self) -> ControllerPolicy:
+        policy = ControllerPolicy(self, self.role, self.namespace)
+        policy.allow("ReadSettingsFromParameter", self.parameter.parameter_arn)
+        policy.allow("ReadMetricsWhichHaveNoResourceType", "*")
+        policy.allow("KeepStateAndReadHeartbeats", self.table.table_arn)
+        policy.allow("WriteItsOwnLog", self.log_group.log_group_arn)
+        if self._key is not None:
+            policy.allow_key(self._key.key_arn)
+        acknowledge_wildcards(policy.policy, ["*"], _NO_RESOURCE_TYPE)
+        return policy
+
+    def _make_function(
+        self, package: lambda_.Code, architecture: lambda_.Architecture, runtime: lambda_.Runtime, memory_size: int
+    ) -> lambda_.Function:
+        stack = Stack.of(self)
+        function = lambda_.Function(
+            self,
+            "Function",
+            function_name=self.name,
+            description=f"{self.name}: sets the desired counts of its pools.",
+            role=self.role.without_policy_updates(),
+            handler="tidegate.entrypoints.lambda_handler.handler",
+            code=package,
+            runtime=runtime,
+            architecture=architecture,
+            memory_size=memory_size,
+            # A minute of ticks, and two endpoints that never answer after it.
+            timeout=Duration.seconds(90),
+            # One at a time; what failed is never tried again: the next minute is the retry.
+            reserved_concurrent_executions=1,
+            retry_attempts=0,
+            max_event_age=Duration.seconds(60),
+            # Text: the lines are JSON already, and CloudWatch Logs finds the metrics in those that are as written.
+            logging_format=lambda_.LoggingFormat.TEXT,
+            log_group=self.log_group,
+            environment={
+                "TIDEGATE_CONFIG": self.settings_source,
+                "TIDEGATE_CONFIG_REVISION": later(lambda: revision(stack, self._settings())),
+            },
+        )
+        function.node.add_dependency(self._policy.policy)
+        acknowledge(function, "AwsSolutions-L1", _BUILT_FOR)
+        return function
