@@ -4,7 +4,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.core.closed_loop import PLAIN, World
@@ -101,6 +101,7 @@ def test_with_less_time_left_than_a_start_up_nobody_new_is_asked_for() -> None:
     assert finish_in_time(BULK, load(9000, running=2), 50.0, 2, 100)[0] <= 2
 
 
+@example(waiting=510_632.0, more=2_908.0, left_s=468.0, running=0)  # so many that steps out take longer than there is
 @given(st.floats(0, 1e6), st.floats(0, 1e5), st.floats(60, 86_400), st.integers(0, 50))
 def test_more_work_never_needs_fewer_workers(waiting: float, more: float, left_s: float, running: int) -> None:
     pool: Pool = BULK

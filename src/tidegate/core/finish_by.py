@@ -62,8 +62,8 @@ def _plan(pool: Pool, load: Load, left_s: float, current: int) -> _Plan:
     if mean_s <= 0:
         return _Plan(due, usable_s, start_up_s, 0.0)
     new_s, workers = start_up_s, 0.0
+    late = start_up_s >= usable_s
     for _ in range(2):
-        late = new_s >= usable_s
         workers = workers_by(
             due, usable_s, load.committed, load.slots_per_worker, mean_s, math.inf if late else new_s, pool.tick_s
         )
