@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from operator import attrgetter
+from operator import attrgetter, mul
 
 from tidegate.core.counts import believed_waiting
 from tidegate.core.estimate import Estimate
@@ -81,14 +81,20 @@ def _arrived_since(last: Sample, waiting: float, signals: Signals, now_s: float)
 def _thinned(samples: Sequence[Sample], now_s: float, window_s: float, pool: Pool) -> list[Sample]:
     """All samples of the last ticks; older ones at most sixty per window; none beyond the history."""
     history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
+
+    def since(span_s: float) -> int:
+        return bisect_left(samples, -span_s, key=lambda sample: sample.at_s - now_s)
+
+    oldest, windowed, latest = since(history_s), since(window_s), since(RECENT_TICKS * pool.tick_s)
     kept: list[Sample] = []
-    for sample in samples:
-        age_s = now_s - sample.at_s
-        apart_s = (window_s if age_s <= window_s else history_s) / SAMPLES_PER_WINDOW
-        due = not kept or sample.at_s - kept[-1].at_s >= apart_s
-        if age_s <= history_s and (due or age_s <= RECENT_TICKS * pool.tick_s):
-            kept.append(sample)
-    return kept
+    kept_at_s = -math.inf
+    for part, part_s in ((samples[oldest:windowed], history_s), (samples[windowed:latest], window_s)):
+        apart_s = part_s / SAMPLES_PER_WINDOW
+        for sample in part:
+            if sample.at_s - kept_at_s >= apart_s:
+                kept.append(sample)
+                kept_at_s = sample.at_s
+    return [*kept, *samples[latest:]]
 
 
 def arrivals_per_s(
@@ -157,20 +163,22 @@ def _steady_rate(samples: Sequence[Sample], window_s: float, count_error: float)
 
 def _backlog(samples: Sequence[Sample]) -> float:
     """Messages that waited, on average: what an error of the counts is a share of."""
-    return sum(sample.waiting for sample in samples) / len(samples)
+    return sum([sample.waiting for sample in samples]) / len(samples)
 
 
 def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) -> float:
     """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample."""
     end_s, origin = samples[-1].at_s - ago_s, samples[-1].arrived
     begin = bisect_left(samples, end_s - window_s - 1e-6, key=_at_s)
-    count, sum_t, sum_n, sum_tt, sum_tn = 0, 0.0, 0.0, 0.0, 0.0
-    for sample in samples[begin : bisect_right(samples, end_s + 1e-6, key=_at_s)]:
-        t, n = sample.at_s - end_s, sample.arrived - origin
-        count, sum_t, sum_n, sum_tt, sum_tn = count + 1, sum_t + t, sum_n + n, sum_tt + t * t, sum_tn + t * n
+    window = samples[begin : bisect_right(samples, end_s + 1e-6, key=_at_s)]
+    count = len(window)
     if count < 2:
         return _rate(samples, window_s)
-    return max(0.0, (count * sum_tn - sum_t * sum_n) / (count * sum_tt - sum_t**2))
+    times_s = [sample.at_s - end_s for sample in window]
+    arrived = [sample.arrived - origin for sample in window]
+    sum_t, sum_tt, sum_tn = sum(times_s), sum(map(mul, times_s, times_s)), sum(map(mul, times_s, arrived))
+    slope: float = (count * sum_tn - sum_t * sum(arrived)) / (count * sum_tt - sum_t**2)
+    return max(0.0, slope)
 
 
 def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:

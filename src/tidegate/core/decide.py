@@ -16,23 +16,23 @@ from tidegate.core.downstream import Guarded, guard
 from tidegate.core.estimate import Estimate
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
-from tidegate.core.foreign import learn_foreign, yielded
+from tidegate.core.foreign import yielded
 from tidegate.core.guardrails import Limit
 from tidegate.core.health import crowding, health_of, learn_health
 from tidegate.core.learn import learn
 from tidegate.core.model import Action, Decision, Health, Pool, PoolState, Reason, Scalar, Step
-from tidegate.core.moved_in import moved_in
 from tidegate.core.need import Load, need
 from tidegate.core.observation import Observation
-from tidegate.core.order import groups_bind, idle_since
-from tidegate.core.overrides import describe, in_force
+from tidegate.core.order import groups_bind
+from tidegate.core.overrides import describe
 from tidegate.core.quiet import sized_for_quiet
 from tidegate.core.retire import is_gentle, serving
 from tidegate.core.retire_step import retire_step
 from tidegate.core.signals import Freshness, Signals, read_signals
-from tidegate.core.starting import learn_presence, started
+from tidegate.core.starting import started
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.wait import hold_the_wait
+from tidegate.core.watch import Watched, watch
 
 __all__ = ["decide"]
 
@@ -49,6 +49,7 @@ class _Trail:
 
     pool: Pool
     seen: Observation
+    watched: Watched
     workers: int
     steps: list[Step] = field(default_factory=list)
     reason: Reason | None = None
@@ -73,42 +74,24 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     what can't be known ends in a decision that holds and says why.
     """
     signals = read_signals(pool, state, observation)
-    state, notices = _watch(pool, state, observation, signals)
+    watched = watch(pool, state, observation, signals)
     slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
     limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s)
-    trail = _Trail(pool, observation, serving(state.retired, observation.capacity), notices=notices)
+    current = serving(state.retired, observation.capacity)
+    trail = _Trail(pool, observation, watched, current, notices=list(watched.notices))
     trail.steps.append(signals_step(pool, state, signals, observation.now_s))
     trail.steps.append(capacity_step(state, observation, slots_per_worker))
     load = None
     if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
         _blind(trail, signals)
+        state = replace(state, moved_in=watched.moved_in)
     else:
-        learned = learn(pool, state, observation, signals, slots_per_worker)
+        learned = learn(pool, state, observation, signals, watched.moved_in, slots_per_worker)
         state, load = learned.state, learned.load
         trail.notices.extend(learned.notices)
-        wanted = _unmeasured(trail, signals) if load is None else _size(trail, state, signals, load, limit)
+        wanted = _unmeasured(trail, signals) if load is None else _size(trail, signals, load, limit)
         trail.workers = wanted
     return _limited(trail, state, signals, limit, load)
-
-
-def _watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> tuple[PoolState, list[str]]:
-    """Let overrides run out, notice a gap in the ticks and what others do, and remember that workers report."""
-    hold_s = times.hold_s(pool, times.start_up_s(pool, state.start_ups_s))
-    gap = state.ticked_at_s is None or seen.now_s - state.ticked_at_s > max(3 * pool.tick_s, hold_s)
-    heard = [worker.reported_at_s for worker in seen.fleet.workers]
-    contest, foreign = learn_foreign(pool, state, seen.capacity, seen.now_s)
-    state = replace(
-        state,
-        override=in_force(state.override, seen.now_s),
-        contest=contest,
-        presence=learn_presence(state, signals, seen.capacity, seen.now_s),
-        idle_since_s=idle_since(state.idle_since_s, signals.fleet, signals.waiting, seen.now_s),
-        oldest_sent=signals.oldest_sent,
-        moved_in=moved_in(state.moved_in, signals, seen.now_s),
-        watched_since_s=seen.now_s if gap or state.watched_since_s is None else state.watched_since_s,
-        reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,
-    )
-    return state, [note for note in (foreign, signals.age_note) if note]
 
 
 def _limited(
@@ -116,7 +99,7 @@ def _limited(
 ) -> tuple[Decision, PoolState]:
     """From the need (or from what is there, where none can be reckoned) to the count to ask for."""
     pool, seen, current, wanted = trail.pool, trail.seen, trail.seen.capacity.desired, trail.workers
-    now_s = seen.now_s
+    now_s, watched = seen.now_s, trail.watched
     elapsed_s = now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     trail.needs = guardrails.remember_need(state.needs, now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
     trail.lows = guardrails.remember_low(state.lows, now_s, wanted)
@@ -128,7 +111,9 @@ def _limited(
     condition = condition_of(pressure)
     if shed := condition is not Condition.NORMAL:
         trail.notices.append("late, and no more workers may be had: producers are told to send less")
-    retiring, values, retired = retire_step(trail.workers, trail.note, state, signals, seen, gentle=gentle)
+    retiring, values, retired = retire_step(
+        trail.workers, trail.note, watched.override, state.retired, signals, seen, gentle=gentle
+    )
     trail.apply("retire", retiring, values)
     reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
     pinned = reason in (Reason.CEILING, Reason.MAXIMUM)
@@ -145,6 +130,13 @@ def _limited(
         raises=times.record_change(state.raises, now_s, trail.workers - current),
         desired=trail.workers,
         health=memory,
+        override=watched.override,
+        contest=watched.contest,
+        presence=watched.presence,
+        idle_since_s=watched.idle_since_s,
+        oldest_sent=signals.oldest_sent,
+        watched_since_s=watched.watched_since_s,
+        reported_at_s=watched.reported_at_s,
     )
     crowded = _crowded(trail, state, load) if load is not None and state.classes else ()
     health = health_of(memory, pool, now_s, (*trail.notices, *crowded))
@@ -199,19 +191,19 @@ def _limit(
     """
     pool, seen = trail.pool, trail.seen
     current = serving(state.retired, seen.capacity)
-    override, hold_s = state.override, times.hold_s(pool, start_up)
-    watched_s = seen.now_s - (seen.now_s if state.watched_since_s is None else state.watched_since_s)
+    override, hold_s = trail.watched.override, times.hold_s(pool, start_up)
+    watched_s = seen.now_s - trail.watched.watched_since_s
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, limit), limit.every)
     trail.apply("downstream", guardrails.under_ceiling(trail.workers, guarded.limit), guarded.values)
     if load is not None and pool.finish_in_s is None and not pool.plain:
         trail.apply("chance", _patient_rise(trail, load, watched_s))
     trail.apply("ramp", guardrails.ramp(trail.workers, seen.capacity.desired, pool))
-    present = started(trail.workers, seen.capacity.desired, state.presence, start_up.value, seen.now_s)
+    present = started(trail.workers, seen.capacity.desired, trail.watched.presence, start_up.value, seen.now_s)
     trail.apply("starting", present)
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, guarded.limit, seen.capacity))
     cap, patient = guarded.limit, not pool.plain
     trail.apply("hold", guardrails.hold(trail.workers, current, trail.needs, watched_s, cap, hold_s, patient=patient))
-    trail.apply("contest", yielded(trail.workers, current, state.contest, seen.now_s))
+    trail.apply("contest", yielded(trail.workers, current, trail.watched.contest, seen.now_s))
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
@@ -237,14 +229,14 @@ def _blind(trail: _Trail, signals: Signals) -> None:
     trail.note = f"the queue's counts are {signals.counts}" + (f" ({signals.errors[0]})" if signals.errors else "")
 
 
-def _size(trail: _Trail, state: PoolState, signals: Signals, load: Load, limit: Ceiling) -> int:
+def _size(trail: _Trail, signals: Signals, load: Load, limit: Ceiling) -> int:
     """What the work needs, by the pool's objective; never more than a FIFO queue's groups can keep busy."""
     pool, now_s = trail.pool, trail.seen.now_s
     workers, steps = _needed(trail, signals, load, limit)
     trail.steps.extend((estimate_step(pool, load), *steps))
     trail.notices.extend(step.note for step in steps[1:])
     if load.fifo:
-        bound = groups_bind(workers, signals.fleet, signals.waiting, state.idle_since_s, now_s)
+        bound = groups_bind(workers, signals.fleet, signals.waiting, trail.watched.idle_since_s, now_s)
         trail.workers = workers
         trail.apply("groups", bound)
         workers = bound.workers

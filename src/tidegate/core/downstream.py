@@ -86,8 +86,10 @@ def _mean_s(state: PoolState) -> float:
 def _looked(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float) -> GuardMemory:
     """What the workers report, added to what is known."""
     elapsed_s = max(0.0, elapsed_s)
-    dependencies = learn_dependencies(memory.dependencies, fleet.calls, elapsed_s)
-    return followed(replace(memory, dependencies=dependencies), fleet, now_s, elapsed_s, mean_s)
+    memory = followed(memory, fleet, now_s, elapsed_s, mean_s)
+    if not (memory.dependencies or fleet.calls):
+        return memory
+    return replace(memory, dependencies=learn_dependencies(memory.dependencies, fleet.calls, elapsed_s))
 
 
 def _unlearned(memory: GuardMemory, effect: Effect) -> GuardMemory:

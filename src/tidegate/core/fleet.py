@@ -98,11 +98,12 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         return None
     known = [(worker, state.known_workers.get(digest(worker.worker_id))) for worker in fleet.workers]
     starts, departures, leases_lost = _done_since(known, state.ticked_at_s)
+    slots, busy, buffered = _held(current)
     news = [worker.recent for worker, before in known if _has_news(before, worker.total)]
     return FleetSignals(
         workers=len(current),
-        slots=sum([worker.slots for worker in current]),
-        busy=sum([worker.busy for worker in current]),
+        slots=slots,
+        busy=busy,
         busy_workers=sum([worker.busy > 0 for worker in current]),
         idle=sum([worker.slots - worker.busy for worker in current if _polls(worker)]),
         heartbeat_s=max([worker.heartbeat_s for worker in current]),
@@ -112,13 +113,23 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         service_time_sum_s=sum([figures.service_time_sum_s for figures in news]),
         service_time_square_sum_s2=sum([figures.service_time_square_sum_s2 for figures in news]),
         waits=_waits(news, target_wait_s),
-        buffered=sum([worker.buffered for worker in current]),
+        buffered=buffered,
         classes=_by_class(news),
         taking=sum([worker.state is WorkerState.RUNNING for worker in current]),
         drained=sum([worker.state is WorkerState.RELEASED for worker in alive]),
         leases_lost=leases_lost,
         calls=_calls(news),
     )
+
+
+def _held(workers: Iterable[WorkerReport]) -> tuple[int, int, int]:
+    """Slots, those that are busy, and messages received that have not started."""
+    slots = busy = buffered = 0
+    for worker in workers:
+        slots += worker.slots
+        busy += worker.busy
+        buffered += worker.buffered
+    return slots, busy, buffered
 
 
 def known_worker(report: WorkerReport) -> KnownWorker:
@@ -193,7 +204,7 @@ def _with(old: ClassFigures, new: ClassFigures | WorkFigures, sign: int) -> Clas
 
 
 def _calls(news: list[WorkFigures]) -> Mapping[str, DependencyFigures]:
-    names = dict.fromkeys(name for figures in news for name in figures.dependencies)
+    names = dict.fromkeys([name for figures in news for name in figures.dependencies])
     return {
         name: DependencyFigures(
             *(

@@ -34,7 +34,9 @@ class Learned:
     notices: tuple[str, ...]
 
 
-def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slots_per_worker: int) -> Learned:
+def learn(
+    pool: Pool, state: PoolState, seen: Observation, signals: Signals, moved: MovedIn | None, slots_per_worker: int
+) -> Learned:
     """Service times, start-up times, arrivals, surges and waits, each by its own estimator."""
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     known = times.learn_service_time(state.service_time, signals.fleet, elapsed_s)
@@ -47,7 +49,8 @@ def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slo
     if measured and known is not None and not pool.plain:
         measured = Estimate(occupancy_s(balance, measured[0].value), measured[0].source), measured[1]
     scaled = signals if pool.plain else replace(signals, waiting=count_scale(balance) * signals.waiting)
-    samples, moved, notices = _sampled(pool, state, seen.now_s, scaled, measured[0].value if measured else 0.0)
+    mean_s = measured[0].value if measured else 0.0
+    samples, moved, notices = _sampled(pool, state, moved, seen.now_s, scaled, mean_s)
     state = replace(
         state,
         raises=starting.raises,
@@ -70,12 +73,11 @@ def learn(pool: Pool, state: PoolState, seen: Observation, signals: Signals, slo
 
 
 def _sampled(
-    pool: Pool, state: PoolState, now_s: float, signals: Signals, mean_s: float
+    pool: Pool, state: PoolState, moved: MovedIn | None, now_s: float, signals: Signals, mean_s: float
 ) -> tuple[tuple[Sample, ...], MovedIn | None, tuple[str, ...]]:
     """The samples with this tick's, without what came or went past producers and workers; and that in words."""
     samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s, state.count_error), []
-    samples, messages = without_moved(samples, state.moved_in)
-    moved = state.moved_in
+    samples, messages = without_moved(samples, moved)
     if messages and moved is not None:
         moved = MovedIn(samples[-1].at_s, now_s if moved.came_at_s is None else moved.came_at_s)
         notices.append(f"{messages:.0f} messages were moved here: a backlog to drain, and no traffic")

@@ -1,7 +1,9 @@
 """Retirement as a step of the decision: from the workers that are to take work to the count to ask for."""
 
+from collections.abc import Sequence
+
 from tidegate.core.guardrails import Limit, can_lower
-from tidegate.core.model import OverrideKind, PoolState, Reason, Retired, Scalar
+from tidegate.core.model import Override, OverrideKind, Reason, Retired, Scalar
 from tidegate.core.observation import Observation
 from tidegate.core.retire import Outcome, retire
 from tidegate.core.signals import Signals
@@ -10,15 +12,22 @@ __all__ = ["retire_step"]
 
 
 def retire_step(
-    wanted: int, before: str, state: PoolState, signals: Signals, seen: Observation, *, gentle: bool
+    wanted: int,
+    before: str,
+    override: Override | None,
+    retired: Sequence[Retired],
+    signals: Signals,
+    seen: Observation,
+    *,
+    gentle: bool,
 ) -> tuple[Limit, dict[str, Scalar], tuple[Retired, ...]]:
     """The count, the step's values, and who is retired.
 
     `before` are the words of the rules before this one: why so many workers are wanted stays said.
     """
-    frozen = state.override is not None and state.override.kind is OverrideKind.FREEZE
+    frozen = override is not None and override.kind is OverrideKind.FREEZE
     lower = not frozen and can_lower(signals, seen.capacity)
-    outcome = retire(wanted, state.retired, seen, gentle=gentle, lower=lower)
+    outcome = retire(wanted, retired, seen, gentle=gentle, lower=lower)
     values: dict[str, Scalar] = {
         "gentle": gentle,
         "retired": outcome.waiting,

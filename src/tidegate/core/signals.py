@@ -185,7 +185,7 @@ def _worst(states: list[Freshness]) -> Freshness:
 
 def _known(readings: Iterable[Reading]) -> float:
     """The sum of what could be read: a lower bound where a queue could not."""
-    return sum(reading.value for reading in readings if reading.absence is None and reading.value is not None)
+    return sum([reading.value for reading in readings if reading.absence is None and reading.value is not None])
 
 
 def _is_fresh(reading: Reading, now_s: float) -> bool:

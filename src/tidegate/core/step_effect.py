@@ -142,8 +142,9 @@ def text(before: Level, level: Level) -> str:
 
 def _added(level: Level, fleet: FleetSignals, elapsed_s: float, mean_s: float) -> Level:
     fade = math.exp(-elapsed_s / max(FADE_S, FADE_SERVICE_TIMES * mean_s))
-    return replace(
-        level,
+    return Level(
+        workers=level.workers,
+        since_s=level.since_s,
         span_s=level.span_s * fade + elapsed_s,
         busy_s=level.busy_s * fade + fleet.busy * elapsed_s,
         open_s=level.open_s * fade + fleet.slots * elapsed_s,

@@ -1,0 +1,49 @@
+"""What a tick notices before anything is reckoned: who else has a hand on the pool, who is there, what was missed."""
+
+from dataclasses import dataclass
+
+from tidegate.core.foreign import learn_foreign
+from tidegate.core.memory import Contest, MovedIn, Presence
+from tidegate.core.model import Override, Pool, PoolState
+from tidegate.core.moved_in import moved_in
+from tidegate.core.observation import Observation
+from tidegate.core.order import idle_since
+from tidegate.core.overrides import in_force
+from tidegate.core.signals import Signals
+from tidegate.core.starting import learn_presence
+from tidegate.core.times import hold_s, start_up_s
+
+__all__ = ["Watched", "watch"]
+
+
+@dataclass(frozen=True, slots=True)
+class Watched:
+    """What `PoolState` remembers under the same names, and `notices`: what was come upon, in words."""
+
+    override: Override | None
+    contest: Contest
+    presence: Presence
+    idle_since_s: float | None
+    moved_in: MovedIn | None
+    watched_since_s: float
+    reported_at_s: float | None
+    notices: tuple[str, ...]
+
+
+def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> Watched:
+    """Let overrides run out, notice a gap in the ticks and what others do, and remember that workers report."""
+    now_s, watched_s = seen.now_s, state.watched_since_s
+    longest_s = max(3 * pool.tick_s, hold_s(pool, start_up_s(pool, state.start_ups_s)))
+    gap = state.ticked_at_s is None or now_s - state.ticked_at_s > longest_s
+    heard = [worker.reported_at_s for worker in seen.fleet.workers]
+    contest, foreign = learn_foreign(pool, state, seen.capacity, now_s)
+    return Watched(
+        override=in_force(state.override, now_s),
+        contest=contest,
+        presence=learn_presence(state, signals, seen.capacity, now_s),
+        idle_since_s=idle_since(state.idle_since_s, signals.fleet, signals.waiting, now_s),
+        moved_in=moved_in(state.moved_in, signals, now_s),
+        watched_since_s=now_s if gap or watched_s is None else watched_s,
+        reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,
+        notices=tuple([note for note in (foreign, signals.age_note) if note]),
+    )
