@@ -49,6 +49,17 @@ def planned(folder: Path, variables: dict[str, Any], into: Path) -> dict[str, An
     return found
 
 
+def evaluated(folder: Path, expression: str, variables: dict[str, Any], into: Path) -> Any:
+    """What the expression is in the plan for these variables: also of values that a resource makes texts of only when
+    what it refers to exists, such as policies.
+    """
+    values = into / "evaluated.tfvars.json"
+    values.write_text(json.dumps(variables))
+    done = _run(initialised(folder), "console", "-plan", f"-var-file={values}", said=f"jsonencode({expression})\n")
+    assert done.returncode == 0, done.stdout
+    return json.loads(json.loads(done.stdout.strip().splitlines()[-1]))
+
+
 @functools.cache
 def _initialise(folder: Path) -> None:
     run(folder, "init", "-backend=false", "-input=false")
@@ -62,7 +73,7 @@ def _missing() -> str | None:
     return None if done.returncode == 0 else f"terraform finds no AWS provider: {done.stdout[-300:]}"
 
 
-def _run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
+def _run(folder: Path, *arguments: str, said: str | None = None) -> "subprocess.CompletedProcess[str]":
     wrapped = [str(_STAND_IN)] if _STAND_IN.exists() else []
     env = {
         **os.environ,
@@ -71,7 +82,8 @@ def _run(folder: Path, *arguments: str) -> "subprocess.CompletedProcess[str]":
         "CHECKPOINT_DISABLE": "1",
         "XDG_CACHE_HOME": str(ROOT / ".venv-infra" / "cache"),  # of this clone: the stand-in writes into it at each run
     }
+    plain = [] if arguments[0] in {"fmt", "console"} else ["-no-color"]
     return subprocess.run(
-        [*wrapped, "terraform", *arguments, *(["-no-color"] if arguments[0] != "fmt" else [])],
+        [*wrapped, "terraform", *arguments, *plain], input=said,
         cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=_LIMIT_S, check=False,
     )  # fmt: skip
