@@ -44,30 +44,39 @@ def long_window_s(pool: Pool, mean_s: float, heartbeat_s: float = 0.0) -> float:
 
 
 def extend_samples(
-    pool: Pool, samples: Sequence[Sample], now_s: float, signals: Signals, mean_s: float, count_error: float = 0.0
+    pool: Pool,
+    samples: Sequence[Sample],
+    now_s: float,
+    signals: Signals,
+    mean_s: float,
+    count_error: float = 0.0,
+    scale: float = 1.0,
 ) -> tuple[Sample, ...]:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
 
     What left is what workers started, each start once, or CloudWatch's deletions where no worker reports. Single
     steps may be negative (counts are approximate and late); the sum evens out, so nothing is clamped here.
+    What the queue counts as waiting is multiplied by `scale` first (`core.balance.count_scale`).
     """
     if signals.counts is not Freshness.FRESH:
         return tuple(samples)  # a queue that could not be read would look like a fall now and a burst later
     if signals.fleet is None and signals.fleet_state is not Freshness.FRESH:
         return tuple(samples)  # what silent workers complete is in the first report that arrives again
-    waiting = believed_waiting(pool, samples, signals, now_s, count_error)
+    waiting = believed_waiting(pool, samples, signals, now_s, count_error, scale)
+    counted = scale * signals.waiting
+    in_hand = counted + signals.in_flight
     if not samples:
-        return (Sample(now_s, signals.in_hand, waiting, signals.in_hand, signals.waiting),)
+        return (Sample(now_s, in_hand, waiting, in_hand, counted),)
     last = samples[-1]
     if now_s <= last.at_s:
         return tuple(samples)
-    arrived = last.arrived + _arrived_since(last, waiting, signals, now_s)
-    sample = Sample(now_s, arrived, waiting, signals.in_hand, signals.waiting)
+    arrived = last.arrived + _arrived_since(last, waiting, in_hand, signals, now_s)
+    sample = Sample(now_s, arrived, waiting, in_hand, counted)
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
     return (*_thinned(samples, now_s, long_window_s(pool, mean_s, heartbeat_s), pool), sample)
 
 
-def _arrived_since(last: Sample, waiting: float, signals: Signals, now_s: float) -> float:
+def _arrived_since(last: Sample, waiting: float, in_hand: float, signals: Signals, now_s: float) -> float:
     """What waits more now, and what workers have started since: their own count, which is exact.
 
     What is in flight is then not needed, and its error stays out. A message that comes back after a failure has arrived
@@ -75,7 +84,7 @@ def _arrived_since(last: Sample, waiting: float, signals: Signals, now_s: float)
     """
     if signals.fleet is not None:
         return waiting - last.waiting + signals.fleet.starts
-    return signals.in_hand - last.in_hand + (signals.deleted_per_s or 0.0) * (now_s - last.at_s)
+    return in_hand - last.in_hand + (signals.deleted_per_s or 0.0) * (now_s - last.at_s)
 
 
 def _thinned(samples: Sequence[Sample], now_s: float, window_s: float, pool: Pool) -> list[Sample]:

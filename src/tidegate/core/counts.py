@@ -36,9 +36,10 @@ _at_s = attrgetter("at_s")
 
 
 def believed_waiting(
-    pool: Pool, samples: Sequence[Sample], signals: Signals, now_s: float, count_error: float
+    pool: Pool, samples: Sequence[Sample], signals: Signals, now_s: float, count_error: float, scale: float = 1.0
 ) -> float:
     """Messages that wait, by the count and by what workers prove. The plain formula takes the count as it is.
+    The count is multiplied by `scale` first.
 
     None where the workers prove it and a count can be explained as stale: a worker that polls has an idle slot, and
     what was started lately had hardly waited. A burst that nothing in the last minute explains is believed at once.
@@ -46,7 +47,7 @@ def believed_waiting(
     go unstarted, so a count that falls faster than work was begun is the stale one; unless it does so
     twice and by far, which tells of a purge or of others who take messages.
     """
-    counted, fleet = signals.waiting, signals.fleet
+    counted, fleet = scale * signals.waiting, signals.fleet
     if pool.plain or fleet is None or not samples:
         return counted
     recent = samples[bisect_left(samples, now_s - STALE_S - pool.tick_s, key=_at_s) :]

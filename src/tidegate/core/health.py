@@ -47,7 +47,7 @@ def learn_health(
     `pinned`: the ceiling had the last word.
     """
     step_s = min(max(0.0, elapsed_s), STEP_AT_MOST_S)
-    changes = tuple(change for change in memory.changes if at_s - change[0] <= HOUR_S)
+    changes = tuple([change for change in memory.changes if at_s - change[0] <= HOUR_S])
     if desired != current:
         changes = (*changes, (at_s, desired - current))[-CHANGES_KEPT:]
     fade = math.exp(-step_s / HOUR_S)
@@ -72,8 +72,8 @@ def _spent(known: Mapping[str, float], count: int, step_s: float) -> Mapping[str
 
 def health_of(memory: HealthMemory, pool: Pool, at_s: float, notices: tuple[str, ...] = ()) -> Health:
     """The figures, and a sentence for each that wants something done; `notices` are what this tick came upon."""
-    recent = sum(at_s - changed_at_s <= RECENT_S for changed_at_s, _ in memory.changes)
-    reversals = sum((before > 0) != (after > 0) for (_, before), (_, after) in pairwise(memory.changes))
+    recent = sum([at_s - changed_at_s <= RECENT_S for changed_at_s, _ in memory.changes])
+    reversals = sum([(before > 0) != (after > 0) for (_, before), (_, after) in pairwise(memory.changes)])
     usual, share = _usual(memory)
     figures = Health(
         changes_per_min=recent / (RECENT_S / 60),

@@ -48,9 +48,9 @@ def learn(
     balance = learn_balance(state.balance, signals.fleet, signals.waiting, elapsed_s)
     if measured and known is not None and not pool.plain:
         measured = Estimate(occupancy_s(balance, measured[0].value), measured[0].source), measured[1]
-    scaled = signals if pool.plain else replace(signals, waiting=count_scale(balance) * signals.waiting)
     mean_s = measured[0].value if measured else 0.0
-    samples, moved, notices = _sampled(pool, state, moved, seen.now_s, scaled, mean_s)
+    scale = 1.0 if pool.plain else count_scale(balance)
+    samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale)
     state = replace(
         state,
         raises=starting.raises,
@@ -73,10 +73,10 @@ def learn(
 
 
 def _sampled(
-    pool: Pool, state: PoolState, moved: MovedIn | None, now_s: float, signals: Signals, mean_s: float
+    pool: Pool, state: PoolState, moved: MovedIn | None, now_s: float, signals: Signals, mean_s: float, scale: float
 ) -> tuple[tuple[Sample, ...], MovedIn | None, tuple[str, ...]]:
     """The samples with this tick's, without what came or went past producers and workers; and that in words."""
-    samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s, state.count_error), []
+    samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s, state.count_error, scale), []
     samples, messages = without_moved(samples, moved)
     if messages and moved is not None:
         moved = MovedIn(samples[-1].at_s, now_s if moved.came_at_s is None else moved.came_at_s)
