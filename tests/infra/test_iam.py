@@ -87,7 +87,9 @@ def test_every_public_method_of_every_adapter_is_exercised(role: Role) -> None:
     adapters = {
         value: {
             name
-            for name, member in vars(value).items()
+            for kind in value.__mro__[:-1]
+            if kind.__module__.startswith("tidegate.aws.")
+            for name, member in vars(kind).items()
             if not name.startswith("_") and (callable(member) or isinstance(member, classmethod))
         }
         for module in modules
