@@ -71,8 +71,6 @@ class FleetSignals:
     """Since the last tick, each counted once."""
     taking: int = 0
     """The workers that take work: neither retired nor on their way out."""
-    drained: int = 0
-    """Workers beside those, that hold nothing and wait for the platform to stop them."""
     calls: Mapping[str, DependencyFigures] = field(default_factory=dict)
     """Of each dependency, by the reports that brought news."""
 
@@ -116,7 +114,6 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         buffered=buffered,
         classes=_by_class(news),
         taking=sum([worker.state is WorkerState.RUNNING for worker in current]),
-        drained=sum([worker.state is WorkerState.RELEASED for worker in alive]),
         leases_lost=leases_lost,
         calls=_calls(news),
     )

@@ -16,7 +16,6 @@ __all__ = ["learn_foreign", "yielded"]
 
 FIGHT_CHANGES = 3
 FIGHT_WITHIN_S = 600.0
-PAUSE_FIRST_S = 600.0
 PAUSE_LONGEST_S = 4 * 3600.0
 FORGOTTEN_S = 3600.0
 

@@ -42,7 +42,6 @@ class Why(StrEnum):
     REBALANCE = "rebalance recommendation"
     LIFECYCLE_HOOK = "lifecycle hook"
     LAPSE = "letting its protection lapse"
-    WEDGED = "wedged"
 
 
 class Lifecycle:

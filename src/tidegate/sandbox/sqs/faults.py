@@ -22,7 +22,6 @@ class Code(Enum):
     BATCH_ENTRY_IDS_NOT_DISTINCT = (_SQS + "BatchEntryIdsNotDistinct", _QUERY + "BatchEntryIdsNotDistinct")
     BATCH_REQUEST_TOO_LONG = (_SQS + "BatchRequestTooLong", _QUERY + "BatchRequestTooLong")
     EMPTY_BATCH_REQUEST = (_SQS + "EmptyBatchRequest", _QUERY + "EmptyBatchRequest")
-    INTERNAL_FAILURE = (_CORAL + "InternalFailure", "InternalFailure")
     INVALID_ATTRIBUTE_NAME = (_SQS + "InvalidAttributeName", "InvalidAttributeName")
     INVALID_ATTRIBUTE_VALUE = (_SQS + "InvalidAttributeValue", "InvalidAttributeValue")
     INVALID_BATCH_ENTRY_ID = (_SQS + "InvalidBatchEntryId", _QUERY + "InvalidBatchEntryId")
