@@ -12,7 +12,7 @@ from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
 from tidegate.core.directive import said
-from tidegate.core.downstream import Guarded, guard
+from tidegate.core.downstream.guard import Guarded, guard
 from tidegate.core.estimate import Estimate
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time

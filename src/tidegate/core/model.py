@@ -8,7 +8,7 @@ from typing import Literal
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.condition import Condition, Pressure
 from tidegate.core.directive import Directive
-from tidegate.core.downstream_state import GuardMemory
+from tidegate.core.downstream.state import GuardMemory
 from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence
 from tidegate.core.schema import SCHEMA
 

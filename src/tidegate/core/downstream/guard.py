@@ -10,14 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tidegate.core.ceiling import Ceiling
-from tidegate.core.dependencies import accept_as_usual, learn_dependencies, signs_of
-from tidegate.core.downstream_hold import Situation, next_hold
-from tidegate.core.downstream_state import GuardMemory, Hold, Sign
-from tidegate.core.fleet import FleetSignals
-from tidegate.core.model import Pool, PoolState, Reason, Scalar
-from tidegate.core.observation import Alarm, Observation
-from tidegate.core.signals import Signals
-from tidegate.core.step_effect import (
+from tidegate.core.downstream.dependencies import accept_as_usual, learn_dependencies, signs_of
+from tidegate.core.downstream.hold import Situation, next_hold
+from tidegate.core.downstream.state import GuardMemory, Hold, Sign
+from tidegate.core.downstream.step_effect import (
     Effect,
     compare,
     cost_completions,
@@ -28,6 +24,10 @@ from tidegate.core.step_effect import (
     tells,
     text,
 )
+from tidegate.core.fleet import FleetSignals
+from tidegate.core.model import Pool, PoolState, Reason, Scalar
+from tidegate.core.observation import Alarm, Observation
+from tidegate.core.signals import Signals
 
 __all__ = ["Guarded", "guard"]
 

@@ -9,7 +9,7 @@ import math
 from dataclasses import replace
 from enum import StrEnum
 
-from tidegate.core.downstream_state import GuardMemory, Level
+from tidegate.core.downstream.state import GuardMemory, Level
 from tidegate.core.fleet import FleetSignals
 
 __all__ = [

@@ -4,7 +4,7 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
-from tidegate.core.downstream_state import DependencyMemory, Sign
+from tidegate.core.downstream.state import DependencyMemory, Sign
 from tidegate.core.reports import DependencyFigures
 
 __all__ = ["accept_as_usual", "learn_dependencies", "signs_of"]

@@ -9,8 +9,8 @@ doubles, up to an hour.
 import math
 from dataclasses import dataclass, replace
 
-from tidegate.core.downstream_state import Hold, Sign
-from tidegate.core.step_effect import Effect
+from tidegate.core.downstream.state import Hold, Sign
+from tidegate.core.downstream.step_effect import Effect
 
 __all__ = ["Situation", "next_hold"]
 

@@ -1,0 +1,125 @@
+"""What a step out, or a step back, bought."""
+
+from dataclasses import replace
+
+import pytest
+
+from tidegate.core.downstream.state import GuardMemory, Hold, Level, Sign
+from tidegate.core.downstream.step_effect import Effect, compare, cost_completions, followed, in_doubt, mean_run_s
+from tidegate.core.fleet import FleetSignals
+
+HOLD = Hold(8, 8, Sign.NO_GAIN, "why", True, 0.0, 100.0, 100.0, 0.25, 0.0)
+
+
+def level(workers: int, rate: float, mean_s: float, open_slots: int | None = None, span_s: float = 60.0) -> Level:
+    """All slots of four a worker busy, unless `open_slots` says that there are more."""
+    runs = rate * span_s
+    slots = float(4 * workers if open_slots is None else open_slots)
+    return Level(
+        workers, 0.0, span_s, 4 * workers * span_s, slots * span_s, runs, runs, runs * mean_s, runs * mean_s**2 * 1.5
+    )
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "effect"),
+    [
+        (level(8, 8.0, 4.0), level(16, 8.0, 8.0), Effect.NO_GAIN),
+        (level(8, 8.0, 4.0), level(16, 6.0, 11.0), Effect.NO_GAIN),
+        (level(8, 8.0, 4.0), level(16, 16.0, 4.0), Effect.GAIN),
+        (level(8, 8.0, 4.0), level(16, 12.5, 5.2), Effect.GAIN),
+        (level(8, 8.0, 4.0), level(16, 10.5, 6.1), Effect.UNKNOWN),
+        (level(8, 8.0, 4.0), level(16, 8.1, 4.0), Effect.GAIN),
+        (level(8, 8.0, 4.0), level(8, 4.0, 8.0), Effect.UNKNOWN),
+        (level(8, 8.0, 4.0), level(16, 0.2, 80.0), Effect.UNKNOWN),
+        (level(8, 8.0, 4.0), level(16, 8.0, 8.0, span_s=20.0), Effect.UNKNOWN),
+        (level(8, 0.2, 4.0), level(16, 8.0, 8.0), Effect.UNKNOWN),
+        (None, level(16, 8.0, 8.0), Effect.UNKNOWN),
+        (replace(level(8, 8.0, 4.0), completions=0.0), level(16, 8.0, 8.0), Effect.NO_GAIN),
+    ],
+)
+def test_a_step_bought_nothing_only_when_handlers_are_slower_and_complete_no_more(
+    before: Level | None, after: Level, effect: Effect
+) -> None:
+    assert compare(before, after) is effect
+
+
+@pytest.mark.parametrize(
+    ("after_the_step_back", "wrong"),
+    [
+        (level(8, 4.0, 8.0), True),
+        (level(8, 8.0, 4.0), False),
+        (level(8, 4.0, 8.0, open_slots=64), False),
+        (level(8, 0.1, 8.0), None),
+        (level(15, 7.5, 8.0), None),
+    ],
+)
+def test_a_step_back_was_wrong_when_all_slots_are_busy_and_less_is_done_at_the_same_pace(
+    after_the_step_back: Level, wrong: bool | None
+) -> None:
+    assert cost_completions(after_the_step_back, level(16, 8.0, 8.0)) is wrong
+
+
+def fleet(workers: int, completions: int = 40) -> FleetSignals:
+    return FleetSignals(
+        workers,
+        4 * workers,
+        4 * workers,
+        workers,
+        10.0,
+        completions,
+        completions,
+        completions,
+        80.0,
+        200.0,
+        None,
+        taking=workers,
+    )
+
+
+def test_a_level_without_runs_has_no_mean() -> None:
+    assert mean_run_s(Level(1, 0.0)) == 0.0
+
+
+def test_levels_follow_the_workers_that_take_work() -> None:
+    memory = GuardMemory()
+    for n in range(6):
+        memory = followed(memory, fleet(8), 10.0 * n, 10.0, 2.0)
+    assert memory.level is not None
+    assert memory.before is None
+    rise = followed(memory, fleet(12), 60.0, 10.0, 2.0)
+    assert (rise.before, rise.level) == (memory.level, Level(12, 60.0))
+    more = followed(rise, fleet(16), 70.0, 10.0, 2.0)
+    assert (more.before, more.level) == (memory.level, Level(16, 60.0)), "it belongs to the same step, still settling"
+    settled = followed(more, fleet(16), 80.0, 10.0, 2.0)
+    assert settled.level is not None
+    assert settled.level.completions == 40
+    fallen = followed(settled, fleet(9), 90.0, 10.0, 2.0)
+    assert (fallen.before, fallen.level, fallen.above) == (None, Level(9, 90.0), None)
+
+
+def test_what_was_stepped_back_from_is_kept_until_the_last_long_runs_have_ended() -> None:
+    sick = GuardMemory(level=level(16, 8.0, 40.0), hold=HOLD)
+    back = followed(sick, fleet(8), 100.0, 10.0, 20.0)
+    assert back.above == sick.level
+    waiting = followed(back, fleet(8), 290.0, 10.0, 20.0)
+    assert waiting.level == Level(8, 100.0)
+    settled = followed(back, fleet(8), 300.0, 10.0, 20.0)
+    assert settled.level != Level(8, 100.0)
+    assert followed(back, fleet(9), 300.0, 10.0, 20.0).above is None
+
+
+@pytest.mark.parametrize(
+    ("after_the_step", "quick_s", "doubt"),
+    [
+        (level(16, 8.0, 8.0), 4.0, True),
+        (level(16, 8.0, 8.0, span_s=5.0), 4.0, True),
+        (level(16, 8.0, 4.8), 4.0, False),
+        (level(16, 8.0, 8.0), 7.0, False),
+        (level(16, 0.1, 8.0), 4.0, False),
+    ],
+)
+def test_a_step_is_in_doubt_as_soon_as_handlers_take_much_longer_than_before_and_than_ever(
+    after_the_step: Level, quick_s: float, doubt: bool
+) -> None:
+    assert in_doubt(level(8, 8.0, 4.0), after_the_step, quick_s) is doubt
+    assert not in_doubt(None, after_the_step, quick_s)
