@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
-from tidegate.core.adapt import blind_s, growth, learn_lean, learn_margin, learn_surge
+from tidegate.core.adapt import blind_s, calm_share, growth, learn_lean, learn_margin, learn_surge
 from tidegate.core.fleet import Waits
 from tidegate.core.model import PoolState, Sample
 from tidegate.core.reports import WAIT_BOUNDS_S
@@ -93,3 +93,11 @@ def test_what_could_not_be_had_winds_nothing_up() -> None:
     assert learn_margin(0.1, late, 1.0, 10.0, limited=True) == pytest.approx(0.1, rel=0.01)
     assert learn_margin(0.1, None, 1.0, 10.0, limited=False) == pytest.approx(0.1, rel=0.01)
     assert learn_margin(0.1, late, 0.0, 10.0, limited=False) == pytest.approx(0.1, rel=0.01)
+
+
+def test_chance_explains_all_of_a_calm_pools_surges_and_little_of_a_bursty_ones() -> None:
+    assert calm_share(0.0, 10.0, 100.0) == 1.0
+    shares = [calm_share(surge, 10.0, 100.0) for surge in (0.03, 0.1, 0.4, 3.0)]
+    assert shares == sorted(shares, reverse=True)
+    assert shares[0] == 1.0
+    assert shares[-1] < 0.001

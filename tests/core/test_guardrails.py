@@ -233,7 +233,7 @@ def test_an_override_holds_until_its_end_and_not_at_it() -> None:
         (12, ((NOW_S, 12),), 900, 0.2, 12),
         (11, ((NOW_S, 11),), 900, 0.05, 11),
         (11, ((NOW_S - 100, 10), (NOW_S, 11)), 900, 0.05, 10),
-        (12, ((NOW_S - 100, 11), (NOW_S, 12)), 900, 0.05, 11),
+        (12, ((NOW_S - 100, 11), (NOW_S, 12)), 900, 0.05, 12),
         (12, ((NOW_S - 100, 11), (NOW_S, 12)), 60, 0.05, 10),
         (9, ((NOW_S, 9),), 900, -0.1, 9),
     ],
@@ -244,8 +244,15 @@ def test_out_at_once_for_more_than_chance_and_for_less_only_when_it_lasts(
     assert guardrails.patient_rise(workers, 10, lows, watched_s, excess, chance=0.05).workers == expected
 
 
+def test_a_step_down_beyond_the_band_goes_all_the_way_to_the_need() -> None:
+    held = guardrails.Limit(49, Reason.HOLD_TIME, "up to 49")
+    assert guardrails.to_the_need(held, 40, 50, band=0.04).workers == 48
+    assert guardrails.to_the_need(held, 48, 50, band=0.5) == guardrails.Limit(48)
+    assert guardrails.to_the_need(held, 40, 49, band=0.04) == held
+
+
 @given(st.lists(st.tuples(st.floats(0, 400), st.integers(0, 50)), max_size=30), st.integers(0, 50))
-def test_the_lows_kept_give_the_least_need_of_the_last_three_minutes(past: list[tuple[float, int]], need: int) -> None:
+def test_the_lows_kept_give_the_least_need_of_the_last_five_minutes(past: list[tuple[float, int]], need: int) -> None:
     lows: tuple[tuple[float, int], ...] = ()
     for ago_s, count in sorted(past, reverse=True):
         lows = guardrails.remember_low(lows, NOW_S - ago_s, count)

@@ -12,7 +12,7 @@ from tidegate.lab.peers.fixed import FixedFleet
 from tidegate.lab.peers.plain_formula import plain_formula
 from tidegate.lab.policy import Tidegate, Truth
 from tidegate.lab.simulator import simulate
-from tidegate.lab.stress import STRESSES, Misled, Overseen, run_stress, run_stresses, strained
+from tidegate.lab.stress import STRESS_RUNS, STRESSES, Misled, Overseen, run_stress, run_stresses, strained
 
 
 def stress(name: str) -> int:
@@ -90,3 +90,11 @@ class Scripted(FixedFleet):
 
     def desired(self, seen: Observation, truth: Truth) -> int:
         return next(self.asked)
+
+
+@pytest.mark.parametrize(("row", "workers"), [(0, 1), (1, 5)])
+def test_constant_load_changes_the_count_at_most_twice_an_hour(row: int, workers: int) -> None:
+    steady = run_stress(STRESS_RUNS - 4 + row, hours=3.0)
+    assert steady.stress == f"constant load, about {workers} workers"
+    assert steady.changes_per_hour_settled <= 2
+    assert steady.late_share <= 0.01

@@ -8,10 +8,28 @@ from tidegate.core.fleet import Waits
 from tidegate.core.model import Pool, Sample
 from tidegate.core.signals import Signals
 
-__all__ = ["SIGNAL_LAG_S", "blind_s", "growth", "learn_lean", "learn_margin", "learn_surge"]
+__all__ = [
+    "BAND_SIGMAS",
+    "SIGNAL_LAG_S",
+    "blind_s",
+    "calm_share",
+    "growth",
+    "learn_lean",
+    "learn_margin",
+    "learn_surge",
+]
 
 SIGNAL_LAG_S = 30.0
 """Counts are up to a minute old ("can take a minute or more to converge", API_GetQueueAttributes): half of it."""
+
+BAND_SIGMAS = 2.0
+"""Of the need's own error. A worker is given up only where the need stays enough below what is there by so much."""
+
+SURGE_SIGMAS = 1.645
+"""Of a normal spread, up to its 95 % quantile."""
+
+CALM_FACTOR = 2.0
+"""A surge is learned from few and noisy counts: chance is taken to explain twice its own variance."""
 
 EARNED_IN_S = 600.0
 SURGE_QUANTILE = 0.95
@@ -37,6 +55,21 @@ def growth(surge: float) -> float:
     (1.0, 2.0)
     """
     return (1.0 + surge) ** 2
+
+
+def calm_share(surge: float, rate_per_s: float, blind: float) -> float:
+    """The share of the pool's surges, by variance, that chance alone explains: 1 at constant load, little in bursts.
+
+    √rate of Poisson arrivals counted over a window varies by 1 ÷ (4 × window), the slope over it by 6/5 of that, and
+    the difference of two windows by twice that (variance stabilising: M. S. Bartlett, JRSS Supplement 3, 1936).
+
+    >>> calm_share(0.05, 10.0, 100.0), round(calm_share(0.4, 1.0, 100.0), 2)
+    (1.0, 0.2)
+    """
+    if surge <= 0:
+        return 1.0
+    by_chance = SURGE_SIGMAS**2 * 0.6 / max(rate_per_s * blind, 1.0)
+    return min(1.0, CALM_FACTOR * by_chance / surge**2)
 
 
 def learn_surge(surge: float, samples: Sequence[Sample], blind: float, elapsed_s: float) -> float:

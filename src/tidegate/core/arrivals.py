@@ -23,7 +23,7 @@ HISTORY_S = 600.0
 """Arrivals remembered, or the target wait where that is longer: what the head age can be read off, and the surges."""
 
 SLOW_WINDOW_S = 300.0
-CHANCE_SIGMAS = 1.5
+CHANCE_SIGMAS = 2.0
 RECENT_STEPS = 6
 STEADY_LEAST_S = 300.0
 STEADY_TARGETS = 1.0
@@ -159,7 +159,7 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
 def _steady_rate(samples: Sequence[Sample], window_s: float, count_error: float) -> float:
     """The slope over five minutes, and over the window instead as far as the two differ by more than chance.
 
-    By one standard deviation: all of the former; by two: all of the latter; a share of each in between.
+    By two standard deviations: all of the former; by three: all of the latter; a share of each in between.
     """
     slow, quick = slope_per_s(samples, max(SLOW_WINDOW_S, window_s)), slope_per_s(samples, window_s)
     begin = min(bisect_left(samples, samples[-1].at_s - window_s, key=_at_s), len(samples) - 2)

@@ -29,6 +29,7 @@ from tidegate.core.quiet import sized_for_quiet
 from tidegate.core.retire import is_gentle, serving
 from tidegate.core.retire_step import retire_step
 from tidegate.core.signals import Freshness, Signals, read_signals
+from tidegate.core.sizing import workers_for
 from tidegate.core.starting import started
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.wait import hold_the_wait
@@ -101,7 +102,9 @@ def _limited(
     pool, seen, current, wanted = trail.pool, trail.seen, trail.seen.capacity.desired, trail.workers
     now_s, watched = seen.now_s, trail.watched
     elapsed_s = now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
-    trail.needs = guardrails.remember_need(state.needs, now_s, wanted, guardrails.PATIENCE_AT_MOST_S)
+    trail.needs = guardrails.remember_need(
+        state.needs, now_s, wanted + _spread(trail, load), guardrails.PATIENCE_AT_MOST_S
+    )
     trail.lows = guardrails.remember_low(state.lows, now_s, wanted)
     start_up = times.start_up_s(pool, state.start_ups_s)
     guarded = guard(pool, state, seen, signals, min(wanted, limit.workers), limit, start_up.value)
@@ -202,7 +205,8 @@ def _limit(
     trail.apply("starting", present)
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, guarded.limit, seen.capacity))
     cap, patient = guarded.limit, not pool.plain
-    trail.apply("hold", guardrails.hold(trail.workers, current, trail.needs, watched_s, cap, hold_s, patient=patient))
+    held = guardrails.hold(trail.workers, current, trail.needs, watched_s, cap, hold_s, patient=patient)
+    trail.apply("hold", guardrails.to_the_need(held, trail.workers, current, load.band if load else 0.0))
     trail.apply("contest", yielded(trail.workers, current, trail.watched.contest, seen.now_s))
     trail.apply("override", guardrails.overridden(trail.workers, current, override, limit, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
@@ -221,6 +225,14 @@ def _patient_rise(trail: _Trail, load: Load, watched_s: float) -> Limit:
     there = current * load.slots_per_worker
     excess = math.inf if there == 0 or urgent > current else slots / there - 1
     return guardrails.patient_rise(trail.workers, current, trail.lows, watched_s, excess, load.chance)
+
+
+def _spread(trail: _Trail, load: Load | None) -> int:
+    """Workers by which chance alone may have made the need too low: none where no size was reckoned with chance."""
+    if load is None or load.band <= 0:
+        return 0
+    slots = float(next(step.values["slots"] for step in trail.steps if step.name == "size") or 0)
+    return workers_for(slots * (1.0 + load.band), load.slots_per_worker) - workers_for(slots, load.slots_per_worker)
 
 
 def _blind(trail: _Trail, signals: Signals) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "ramp",
     "remember_low",
     "remember_need",
+    "to_the_need",
     "trusted",
     "under_ceiling",
 ]
@@ -34,7 +35,9 @@ LARGE_STEP = 0.25
 
 PATIENCE_AT_MOST_S = 1800.0
 
-PERSISTENT_S = 180.0
+PERSISTENT_S = 300.0
+"""As long as the window of the steady rate: over less time it is the same reading over again."""
+
 CHANCE_SIGMAS = 2.0
 
 AFTER_GRACE_S = 5.0
@@ -83,7 +86,7 @@ def remember_need(
 
 
 def remember_low(lows: Sequence[tuple[float, int]], now_s: float, need: int) -> tuple[tuple[float, int], ...]:
-    """The needs of the last three minutes that no later one undercuts: as much as their minimum can ever ask for.
+    """The needs of the last five minutes that no later one undercuts: as much as their minimum can ever ask for.
 
     >>> remember_low(((10.0, 2), (20.0, 4), (30.0, 6)), now_s=40.0, need=4)
     ((10.0, 2), (20.0, 4), (40.0, 4))
@@ -95,7 +98,7 @@ def remember_low(lows: Sequence[tuple[float, int]], now_s: float, need: int) -> 
 def patient_rise(
     workers: int, current: int, lows: Sequence[tuple[float, int]], watched_s: float, excess: float, chance: float
 ) -> Limit:
-    """Out at once for more than chance explains; for less only after it was needed for three minutes without a gap.
+    """Out at once for more than chance explains; for less only after it was needed for five minutes without a gap.
 
     `excess` is by what share the need is above the slots that are there, `chance` one standard deviation of such a
     share. A pool at constant load would else follow the noise of its own estimates up, and patience down again.
@@ -104,7 +107,7 @@ def patient_rise(
         return Limit(workers)
     lasting = lows[0][1] if watched_s >= PERSISTENT_S else 0
     if lasting > current:
-        return Limit(min(workers, lasting))
+        return Limit(workers)  # all of it at once: a worker at a time would be a change each
     return Limit(current, Reason.HOLD_TIME, f"{workers} needed by no more than chance")
 
 
@@ -139,6 +142,16 @@ def hold(
             return _held(lower, workers, f"up to {lower} needed within the last {held_s:.0f} s")
     highest = max(need for ago_s, need in newest_first if ago_s <= held_s)
     return Limit(current, Reason.HOLD_TIME, f"up to {highest} needed within the last {held_s:.0f} s")
+
+
+def to_the_need(held: Limit, workers: int, current: int, band: float) -> Limit:
+    """Down by the whole difference once it is worth a step: the needs that are held have the band on top.
+
+    Between the band and the need nothing moves; the next step down is as far away as the last.
+    """
+    if not workers < held.workers < current:
+        return held
+    return _held(max(workers, math.ceil(held.workers / (1.0 + band))), workers, held.note)
 
 
 def _held(kept: int, workers: int, note: str) -> Limit:

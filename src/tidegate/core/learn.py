@@ -3,7 +3,7 @@
 from dataclasses import dataclass, replace
 
 from tidegate.core import times
-from tidegate.core.adapt import blind_s, learn_lean, learn_margin, learn_surge
+from tidegate.core.adapt import BAND_SIGMAS, blind_s, calm_share, learn_lean, learn_margin, learn_surge
 from tidegate.core.arrivals import arrivals_per_s, chance_share, extend_samples, steady_per_s
 from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.ceiling import learn_quick
@@ -102,6 +102,8 @@ def _load(
 ) -> Load:
     samples = state.samples
     arrivals = arrivals_per_s(pool, samples, signals, measured[0].value, state.count_error)
+    chance = chance_share(samples, arrivals, state.count_error)
+    calm = calm_share(state.surge, arrivals.value, blind_s(pool, start_up.value))
     return Load(
         arrivals=with_due(arrivals, signals.delayed),
         waiting=_waiting_now(pool, state, arrivals, signals, seen.now_s),
@@ -114,7 +116,8 @@ def _load(
         committed=commit(state, seen, signals, start_up.value),
         lean=state.lean,
         surge=state.surge,
-        chance=chance_share(samples, arrivals, state.count_error),
+        chance=chance,
+        band=0.0 if pool.plain or pool.finish_in_s is not None else BAND_SIGMAS * calm * chance,
         fifo=all(queue.queue.endswith(".fifo") for queue in seen.queues),
         delayed=signals.delayed,
         typical_per_s=typical_per_s(samples) if pool.finish_in_s is not None else 0.0,
@@ -128,7 +131,7 @@ def _with_margin(service_time: Estimate, margin: float) -> Estimate:
 def _margin(state: PoolState, signals: Signals, usual: float, elapsed_s: float) -> float:
     """Not asked where messages were moved in: old when they came, their waits say nothing of this pool."""
     waits = signals.fleet.waits if signals.fleet else None
-    limited = bool(state.needs) and state.desired is not None and state.needs[-1][1] > state.desired
+    limited = bool(state.lows) and state.desired is not None and state.lows[-1][1] > state.desired
     return learn_margin(state.margin, waits, usual, elapsed_s, limited=limited)
 
 

@@ -30,6 +30,8 @@ class Load:
     surge: float = 0.0
     chance: float = 0.0
     """One standard deviation of the arrival rate's estimate, as a share of it."""
+    band: float = 0.0
+    """The share by which the need must be below what is there before fewer workers are asked for."""
     fifo: bool = False
     delayed: float = 0.0
     typical_per_s: float = 0.0

@@ -183,6 +183,7 @@ class Strained:
     cost: float
     peak_workers: int
     changes_per_hour_settled: float
+    """From the end of the first hour to the end of the traffic: winding down after it is not counted."""
     added_into_strain: int | None = None
     """Workers that were added while a dependency had been over its limit for more than a minute; None without one."""
 
@@ -237,7 +238,8 @@ def strained(stress: str, scenario: Scenario, outcome: Outcome) -> Strained:
     """The row of one run. A message that never started is late."""
     after = scenario.arrivals_s > SETTLED_S
     late = ~(outcome.waits_s <= scenario.target_wait_s)  # no wait is not a number, and late
-    settled_h = max(outcome.end_s - SETTLED_S, 1.0) / HOUR_S
+    settled_h = max(scenario.length_s - SETTLED_S, 1.0) / HOUR_S
+    settled = (outcome.desired_at_s > SETTLED_S) & (outcome.desired_at_s <= scenario.length_s)
     return Strained(
         stress=stress,
         policy=outcome.policy,
@@ -245,5 +247,5 @@ def strained(stress: str, scenario: Scenario, outcome: Outcome) -> Strained:
         late_share_settled=float(late[after].mean()) if after.any() else 0.0,
         cost=outcome.cost,
         peak_workers=int(outcome.desired.max()),
-        changes_per_hour_settled=float((outcome.desired_at_s > SETTLED_S).sum()) / settled_h,
+        changes_per_hour_settled=float(settled.sum()) / settled_h,
     )
