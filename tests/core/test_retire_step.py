@@ -4,6 +4,7 @@ from dataclasses import replace
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core.decide import decide
+from tidegate.core.directive import Directive, must_tell
 from tidegate.core.model import Override, OverrideKind, PoolState, Reason, Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerState
@@ -59,3 +60,24 @@ def test_words_of_the_rule_before_stay_said() -> None:
     decision, _ = decide(capped, replace(CALM, needs=((NOW_S - 10, 9),)), look(protected=True))
     assert decision.reason is Reason.RETIRING
     assert "1 retired" in decision.sentence
+
+
+EMPTIED = Directive(changed_at_s=NOW_S - 9000)
+
+
+def test_a_worker_that_goes_by_an_older_word_is_told_again_that_it_may_work() -> None:
+    """Of two controllers the one that had stalled wrote last; or the write that took it back was lost."""
+    forgotten = look(protected=True, state=WorkerState.RELEASED, busy=0)
+    _, state = decide(LONG_JOBS, replace(CALM, directive=EMPTIED, needs=((NOW_S - 10, 9),)), forgotten)
+    assert state.directive.retire == ()
+    assert must_tell(state.directive, NOW_S)
+
+
+def test_a_controller_that_comes_back_after_a_gap_says_again_that_nobody_is_retired() -> None:
+    """It may have been killed between the save of its state and the word to its workers and producers."""
+    seen = look(protected=True)
+    needed = replace(CALM, directive=EMPTIED, needs=((NOW_S - 10, 9),))
+    _, state = decide(LONG_JOBS, needed, seen)
+    assert not must_tell(state.directive, NOW_S)
+    _, state = decide(LONG_JOBS, replace(needed, ticked_at_s=NOW_S - 9000), seen)
+    assert must_tell(state.directive, NOW_S)

@@ -15,6 +15,7 @@ from tidegate.testing import FakeProtection, FakeWorkQueue
 from tidegate.worker.lapse import EVERY_S
 from tidegate.worker.lifecycle import Why
 from tidegate.worker.message import Message
+from tidegate.worker.reporter import DEAF_FOR_S
 from tidegate.worker.shield import HOLD_S, RENEW_S
 
 pytestmark = pytest.mark.looptime
@@ -113,6 +114,22 @@ async def test_a_word_that_cannot_be_read_changes_nothing() -> None:
         bench.queue.send()
         await asyncio.sleep(100)
         assert work.started == []
+
+
+async def test_a_retired_worker_that_can_read_nothing_for_minutes_works_again_and_says_so(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """The controller takes it for dead by then: it would stand idle until somebody looks."""
+    work = Work()
+    async with working(work) as bench:
+        bench.sink.told = RETIRE
+        await released(bench)
+        bench.sink.error = Denied("dynamodb:GetItem", "table fleet", "no statement allows it")
+        sent = bench.queue.send()
+        await asyncio.sleep(DEAF_FOR_S - 5)
+        assert work.started == []
+        await until(lambda: work.finished == [sent])
+        assert "its last word is dropped" in caplog.text
 
 
 async def test_a_worker_hears_that_its_pool_sheds_and_works_on(work: Work) -> None:

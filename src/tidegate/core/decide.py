@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
-from tidegate.core.directive import said
 from tidegate.core.downstream.guard import Guarded, guard
 from tidegate.core.estimate import Estimate
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
@@ -27,7 +26,7 @@ from tidegate.core.order import groups_bind
 from tidegate.core.overrides import describe
 from tidegate.core.quiet import sized_for_quiet
 from tidegate.core.retire import is_gentle, serving
-from tidegate.core.retire_step import retire_step
+from tidegate.core.retire_step import retire_step, told
 from tidegate.core.signals import Freshness, Signals, read_signals
 from tidegate.core.sizing import workers_for
 from tidegate.core.starting import started
@@ -129,7 +128,7 @@ def _limited(
         guard=guarded.memory,
         pressure=pressure,
         retired=retired,
-        directive=said(state.directive, now_s, retire=tuple([each.worker_id for each in retired]), shed=shed),
+        directive=told(state.directive, retired, seen, shed=shed, resumed=watched.watched_since_s == now_s),
         raises=times.record_change(state.raises, now_s, trail.workers - current),
         desired=trail.workers,
         health=memory,

@@ -6,10 +6,11 @@ from typing import Final
 
 from tidegate.core.schema import SCHEMA
 
-__all__ = ["Directive", "must_tell", "said"]
+__all__ = ["Directive", "must_tell", "said", "to_repeat"]
 
-REPEAT_S: Final = 60.0
-"""A directive that has become empty is told again for so long: the write that emptied it may have been lost."""
+REPEAT_S: Final = 900.0
+"""A directive that has become empty is told again for so long: the write that emptied it may have been lost, and a
+worker that never hears it would take no work for ever. A Lambda ticks once a minute, so it gets fifteen tries."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,22 @@ def said(before: Directive, now_s: float, *, retire: tuple[str, ...], shed: bool
     if retire == before.retire and shed == before.shed:
         return before
     return replace(before, retire=retire, shed=shed, changed_at_s=now_s)
+
+
+def to_repeat(directive: Directive, now_s: float) -> Directive:
+    """The same, to be told as if it had become so now: somebody may still go by an older one.
+
+    >>> to_repeat(Directive(changed_at_s=5.0), now_s=9e3).changed_at_s
+    9000.0
+
+    What was never another one stays untold, and the time since when something is asked for stays true.
+
+    >>> to_repeat(Directive(), now_s=9e3).changed_at_s
+    0.0
+    >>> to_repeat(Directive(shed=True, changed_at_s=5.0), now_s=9e3).changed_at_s
+    5.0
+    """
+    return replace(directive, changed_at_s=now_s) if directive.is_empty and directive.changed_at_s else directive
 
 
 def must_tell(directive: Directive, now_s: float) -> bool:

@@ -141,13 +141,14 @@ class Retired:
     """A worker that was told to take no more work, since when.
 
     `left_at_s`: the desired count was lowered for it then. `renewal`: it is of an older revision, for the platform to
-    replace, and the count stays.
+    replace, and the count stays. `deaf`: it has taken work all the same for so long that it can't have heard.
     """
 
     worker_id: str
     since_s: float
     left_at_s: float | None = None
     renewal: bool = False
+    deaf: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tidegate.core.absence import Absence
 from tidegate.core.fleet import is_alive
 from tidegate.core.model import Retired
 from tidegate.core.observation import Capacity, Observation
@@ -26,6 +27,11 @@ DRAIN_LIMIT_S: Final = 43_200.0 + 300.0
 LEAVE_LIMIT_S: Final = 300.0
 """The platform stops a worker within seconds of the count's change. One that is still there after this, while the
 platform has no more than it was asked for, was spared: another one went, or none had to."""
+
+DEAF_AFTER_S: Final = 60.0
+DEAF_AFTER_HEARTBEATS: Final = 6
+"""A worker reads the list with each heartbeat. One that still takes work after this does not read it: another is
+retired in its stead, and it counts as one that works until it shows that it has heard."""
 
 BATCH_SHARE: Final = 0.1
 """Of the workers, in a deployment that starts nothing new before something old has gone."""
@@ -57,7 +63,10 @@ def is_gentle(seen: Observation) -> bool:
 
 
 def serving(retired: Sequence[Retired], capacity: Capacity) -> int:
-    """The workers that take work or will once they have started: the desired count less those that drain."""
+    """The workers that take work or will once they have started: the desired count less those that drain.
+
+    One that never heard that it is retired takes work.
+    """
     return max(0, capacity.desired - len(_draining(retired)))
 
 
@@ -66,6 +75,8 @@ def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle
 
     `lower` False: the count is not to fall now (frozen, or signals that can't be trusted); drained workers wait.
     """
+    if retired and seen.fleet.absence not in (None, Absence.MISSING):
+        return _unseen(wanted, tuple(retired), seen)
     alive = {worker.worker_id: worker for worker in seen.fleet.workers if is_alive(worker, seen.now_s)}
     kept, notes = _still_true(retired, alive, seen)
     before = len(_draining(kept))
@@ -97,7 +108,16 @@ def leaving_hosts(retired: Sequence[Retired], fleet: Fleet, at_s: float) -> tupl
 
 def _draining(retired: Iterable[Retired]) -> list[Retired]:
     """Those that the desired count still contains and that take no work."""
-    return [each for each in retired if each.left_at_s is None and not each.renewal]
+    return [each for each in retired if each.left_at_s is None and not each.renewal and not each.deaf]
+
+
+def _unseen(wanted: int, retired: tuple[Retired, ...], seen: Observation) -> Outcome:
+    """The reports can't be read now, which says nothing of the workers: who is retired stays so, unless needed."""
+    before = len(_draining(retired))
+    kept, taken_back = _take_back(retired, wanted - serving(retired, seen.capacity))
+    waiting = len(_draining(kept))
+    notes = (f"{waiting} retired and not seen now: none is stopped",) if waiting else ()
+    return Outcome(max(wanted, seen.capacity.desired if before else 0), kept, waiting, 0, taken_back, notes)
 
 
 def _still_true(
@@ -114,7 +134,16 @@ def _still_true(
     spared = [each for each in present if _was_spared(each, seen)]
     if any(not each.renewal for each in spared):
         notes.append(f"{_names(spared)} was not removed by the platform and works on")
-    return tuple(each for each in present if each not in hung and each not in spared), notes
+    kept = [replace(each, deaf=_is_deaf(each, alive, seen.now_s)) for each in present if each not in (*hung, *spared)]
+    if deaf := [each for each in kept if each.deaf]:
+        notes.append(f"{_names(deaf)} was told to retire and works on: look whether it can read the fleet table")
+    return tuple(kept), notes
+
+
+def _is_deaf(each: Retired, alive: Mapping[str, WorkerReport], now_s: float) -> bool:
+    worker = alive[each.worker_id]
+    limit_s = max(DEAF_AFTER_S, DEAF_AFTER_HEARTBEATS * worker.heartbeat_s)
+    return each.left_at_s is None and worker.state is WorkerState.RUNNING and now_s - each.since_s > limit_s
 
 
 def _was_spared(each: Retired, seen: Observation) -> bool:
@@ -126,9 +155,11 @@ def _was_spared(each: Retired, seen: Observation) -> bool:
 
 def _take_back(retired: tuple[Retired, ...], more: int) -> tuple[tuple[Retired, ...], int]:
     """The last retired first: they have drained least. When all of them are not enough, those too that the count was
-    lowered for: the platform may not have stopped them yet."""
+    lowered for: the platform may not have stopped them yet. Whoever never heard of it is not to hear of it now."""
     newest_first = sorted(_draining(retired), key=lambda each: each.since_s, reverse=True)
     back = set(newest_first[: max(0, more)])
+    if more > 0:
+        back |= {each for each in retired if each.deaf}
     if more > len(newest_first):
         back |= {each for each in retired if each.left_at_s is not None}
     return tuple(each for each in retired if each not in back), min(len(newest_first), max(0, more))
@@ -173,7 +204,8 @@ def _renewals(kept: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: 
     by_age = sorted(alive.values(), key=lambda worker: (worker.started_at_s, worker.worker_id))
     old, new = by_age[:outdated], by_age[outdated:]
     fresh = sum(worker.state is WorkerState.RUNNING for worker in new)
-    room = max(fresh, math.ceil(BATCH_SHARE * seen.capacity.desired)) - sum(each.renewal for each in kept)
+    under_way = sum(each.renewal and not each.deaf for each in kept)
+    room = max(fresh, math.ceil(BATCH_SHARE * seen.capacity.desired)) - under_way
     return [Retired(worker.worker_id, seen.now_s, renewal=True) for worker in _least_busy(old, kept)[: max(0, room)]]
 
 

@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 
+from tidegate.core.directive import Directive, said, to_repeat
+from tidegate.core.fleet import is_alive
 from tidegate.core.guardrails import Limit, can_lower
 from tidegate.core.model import Override, OverrideKind, Reason, Retired, Scalar
 from tidegate.core.observation import Observation
+from tidegate.core.reports import WorkerState
 from tidegate.core.retire import Outcome, retire
 from tidegate.core.signals import Signals
 
-__all__ = ["retire_step"]
+__all__ = ["retire_step", "told"]
 
 
 def retire_step(
@@ -35,6 +38,20 @@ def retire_step(
         "taken_back": outcome.taken_back,
     }
     return _limit(outcome, before), values, outcome.retired
+
+
+def told(before: Directive, retired: Sequence[Retired], seen: Observation, *, shed: bool, resumed: bool) -> Directive:
+    """What the pool's workers and producers are told; `resumed`: the first word after a gap in the ticks.
+
+    A word may have been lost: the controller was killed between the state's save and it, or a second one that had
+    stalled wrote its older one last. So it is repeated after a gap, and while a worker takes no work that was not told
+    so. Most of those leave for another reason, and a word more is cheap.
+    """
+    listed = tuple([each.worker_id for each in retired])
+    now = said(before, seen.now_s, retire=listed, shed=shed)
+    idle = [each for each in seen.fleet.workers if each.state is not WorkerState.RUNNING]
+    astray = any(each.worker_id not in listed and is_alive(each, seen.now_s) for each in idle)
+    return to_repeat(now, seen.now_s) if resumed or astray else now
 
 
 def _limit(outcome: Outcome, before: str) -> Limit:

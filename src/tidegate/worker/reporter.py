@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import math
 from collections.abc import Callable
 from typing import Final
 
@@ -12,7 +13,7 @@ from tidegate.ports import HeartbeatSink
 from tidegate.worker.telemetry import Telemetry
 from tidegate.worker.waiting import happens_within
 
-__all__ = ["BEATS_TO_LIVE", "Reporter"]
+__all__ = ["BEATS_TO_LIVE", "DEAF_FOR_S", "Reporter"]
 
 BEATS_TO_LIVE: Final = 3
 """A report counts for three beats: two may get lost before a worker that is alive is taken for dead."""
@@ -24,6 +25,10 @@ _FINEST_S: Final = 0.001
 _EAGER_S: Final = 2.0
 """How often a worker that has been told to take no work looks whether it may again: it is the fastest capacity that
 there is, and a look costs a quarter of a millionth of a dollar."""
+
+DEAF_FOR_S: Final = 300.0
+"""The last word holds for so long when no other can be read. By then the controller, if there is one, has given up on
+whoever it does not see; a worker that waited on would take no work until somebody looks."""
 
 logger = logging.getLogger(__name__)
 
@@ -53,6 +58,7 @@ class Reporter:
         self._told = told
         self._eager = eager
         self._now = asyncio.Event()
+        self._heard_s = -math.inf
 
     def soon(self) -> None:
         """Something changed that the controller should know before the next beat."""
@@ -87,8 +93,15 @@ class Reporter:
                 directive = await self._sink.directive(self._pool)
         except (TidegateError, OSError) as error:
             logger.warning("what the controller says could not be read, the last word holds: %r", error)
+            self._go_on_alone()
         else:
+            self._heard_s = asyncio.get_running_loop().time()
             self._told(directive)
+
+    def _go_on_alone(self) -> None:
+        if self._eager() and asyncio.get_running_loop().time() - self._heard_s > DEAF_FOR_S:
+            logger.error("nothing could be read from the controller for %g s: its last word is dropped", DEAF_FOR_S)
+            self._told(Directive())
 
     async def _send(self, within_s: float) -> None:
         report = self._report()
