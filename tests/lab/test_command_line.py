@@ -2,6 +2,7 @@
 
 import doctest
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -30,6 +31,36 @@ def test_help_is_the_labs_own(args: list[str], names: str) -> None:
     result = CliRunner().invoke(app, args)
     assert result.exit_code == 0
     assert names in result.stdout
+
+
+TRACE = "t_s,count\n0,100\n60,100\n120,50\n"
+
+
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (["backtest", "--html", "."], "--html = '.': is a directory; write the name of a file"),
+        (["backtest", "--json", "/dev/full"], "--json = '/dev/full': can't be written (No space left on device)"),
+        (["lab", "scoreboard", "--json", "."], "--json = '.': is a directory"),
+        (["lab", "scoreboard", "--cache", "trace.csv"], "--cache = 'trace.csv': is no directory and can't be made one"),
+    ],
+)
+def test_a_file_that_can_not_be_written_is_one_line_and_exit_code_2(
+    args: list[str], said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "trace.csv").write_text(TRACE)
+    result = CliRunner().invoke(app, [*args, "--trace", "trace.csv", "--max-messages", "100"])
+    assert result.exit_code == 2
+    assert said in result.stderr.splitlines()[-1]
+
+
+def test_a_count_beyond_what_any_queue_takes_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "trace.csv"
+    file.write_text("t_s,count\n0,1e308\n60,1\n")
+    result = CliRunner().invoke(app, ["backtest", "--trace", str(file)])
+    assert (result.exit_code, result.stderr.count("\n")) == (2, 1)
+    assert "line 2 is out of range" in result.stderr
 
 
 def test_a_missing_trace_is_one_line_and_exit_code_2() -> None:

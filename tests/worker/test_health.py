@@ -207,6 +207,7 @@ async def test_the_health_file_is_what_tidegate_health_says(work: Work, tmp_path
         ('{"at_s": 5.0, "healthy": true, "line": "healthy: idle"}', 1, "stuck: the last word is"),
         ("{", 1, "can't be read"),
         ("[]", 1, "can't be read"),
+        ("[" * 100_000, 1, "can't be read"),
         (None, 1, "the worker has not started, or its health_file is another"),
     ],
 )

@@ -5,10 +5,15 @@ import math
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
+from typing import Final
 
 from tidegate.errors import ConfigError, Fault
 
 __all__ = ["Bin", "load_trace"]
+
+
+_MOST: Final = 1e15
+"""Arrivals in a bin: beyond what any queue takes, and exact as a float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +57,7 @@ def _point(path: Path, number: int, row: list[str]) -> tuple[float, int]:
         t_s, arrivals = float(at), float(count)
     except ValueError as error:
         raise _fault(path, f"line {number} is not two numbers ({','.join(row)[:60]})") from error
-    if not math.isfinite(t_s) or not math.isfinite(arrivals) or arrivals < 0:
+    if not math.isfinite(t_s) or not 0 <= arrivals <= _MOST:
         raise _fault(path, f"line {number} is out of range ({','.join(row)[:60]})")
     return t_s, round(arrivals)
 

@@ -37,7 +37,7 @@ def _read(file: Path, now_s: float) -> tuple[bool, str]:
         well, line = bool(told["healthy"]), str(told["line"])
     except FileNotFoundError:
         return False, f"no health file {file}: the worker has not started, or its health_file is another"
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         return False, f"the health file {file} can't be read: {error!r}"
     if age_s > _OLD_S:
         return False, f"stuck: the last word is {age_s:.0f} s old ({line})"

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from contextlib import suppress
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -46,7 +47,9 @@ class PartCache:
             return None
 
     def put(self, task: Task, part: Part) -> None:
-        self._file(task).write_text(json.dumps(part_json(part)))
+        """What can't be kept (a full disk) is worked out again next time; the run goes on."""
+        with suppress(OSError):
+            self._file(task).write_text(json.dumps(part_json(part)))
 
     def _file(self, task: Task) -> Path:
         told = (asdict(task), _trace_digest(task.cell.trace), _code_digest(task.key not in _WITHOUT_CORE))

@@ -10,7 +10,7 @@ import typer
 
 from tidegate.lab.cells import TIMES_S, Cell, Windows, cells
 from tidegate.lab.command_backtest import backtest
-from tidegate.lab.command_files import console, progress, writable
+from tidegate.lab.command_files import console, directory, progress, writable, write
 from tidegate.lab.headline import Headline, headline
 from tidegate.lab.parts import Task
 from tidegate.lab.report_table import print_headline, print_stresses
@@ -64,6 +64,7 @@ def scoreboard(
     20 slots, five pairs). What the columns mean is in docs/scoreboard.md.
     """
     writable("--json", json_file)
+    directory("--cache", cache)
     traces = _traces(trace)
     base = QUICK if quick else FULL
     windows = Windows(seeds or base.seeds, max_messages or base.max_messages, base.max_length_s)
@@ -74,8 +75,7 @@ def scoreboard(
     print_headline(console(), head)
     if strained:
         print_stresses(console(), strained)
-    if json_file is not None:
-        json_file.write_text(board_json(windows, rows, head, strained) + "\n")
+    write("--json", json_file, board_json(windows, rows, head, strained) + "\n")
     return 0
 
 
@@ -88,8 +88,7 @@ def stress(
     with progress() as bar:
         rows = list(bar.track(run_stresses(seed=seed), total=STRESS_RUNS, description="runs"))
     print_stresses(console(), rows)
-    if json_file is not None:
-        json_file.write_text(json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1) + "\n")
+    write("--json", json_file, json.dumps([asdict(row) for row in rows], ensure_ascii=False, indent=1) + "\n")
     return 0
 
 

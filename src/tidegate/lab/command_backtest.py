@@ -8,7 +8,7 @@ import typer
 from tidegate.errors import ConfigError, Fault
 from tidegate.lab.backtest import RUNS, Backtest
 from tidegate.lab.backtest import backtest as run_backtest
-from tidegate.lab.command_files import console, progress, writable
+from tidegate.lab.command_files import console, progress, writable, write
 from tidegate.lab.history import DAYS_AT_MOST
 from tidegate.lab.history_cache import HistoryCache
 from tidegate.lab.report_backtest import backtest_json, print_backtest
@@ -96,10 +96,9 @@ def backtest(
 
 def _report(told: Backtest, price: float | None, json_file: Path | None, html_file: Path | None) -> None:
     print_backtest(console(), told, price)
-    if json_file is not None:
-        json_file.write_text(backtest_json(told, price) + "\n", encoding="utf-8")
+    write("--json", json_file, backtest_json(told, price) + "\n")
     if html_file is not None:
-        html_file.write_text(backtest_html(told, price), encoding="utf-8")
+        write("--html", html_file, backtest_html(told, price))
 
 
 def _trace(trace: Path | None, pool: str | None, days: int | None) -> Path:
