@@ -181,6 +181,35 @@ async def test_what_waits_for_its_class_keeps_its_lease_and_runs_once() -> None:
         assert (total.starts, total.redeliveries, total.leases_lost) == (2, 0, 0)
 
 
+@pytest.mark.parametrize("takes_s", [0.05, 100.0])
+async def test_a_message_goes_back_for_its_class_once_at_most(takes_s: float) -> None:
+    """A redrive policy counts receives: what goes back again and again is a dead letter that never ran."""
+    received: Counter[str] = Counter()
+
+    class Seen(Classes):
+        async def __call__(self, message: Message) -> None:
+            received[message.id] = message.receive_count
+            await super().__call__(message)
+
+    work = Seen(bulk=takes_s)
+    async with working(work, FakeWorkQueue(visibility_s=60), replace(CLASSES, slots=4, prefetch=None)) as bench:
+        for _ in range(60):
+            bench.queue.send("bulk")
+        await until(lambda: work.done["bulk"] == 60)
+        assert max(received.values()) == 2
+        assert work.most["bulk"] == 3
+
+
+async def test_what_waits_for_its_class_is_reported_as_work_that_waits() -> None:
+    """SQS counts it as in flight: without this nobody would start a worker for it."""
+    work = Classes(bulk=1_000)
+    async with working(work, FakeWorkQueue(visibility_s=60), replace(CLASSES, slots=4, grace_s=5)) as bench:
+        for _ in range(6):
+            bench.queue.send("bulk")
+        await until(lambda: bench.sink.reports[-1:] and bench.sink.reports[-1].busy == 3)
+        assert bench.sink.reports[-1].buffered == 3
+
+
 async def test_what_waits_in_hand_goes_back_at_once_when_the_worker_leaves() -> None:
     work = Classes(bulk=15)
     plan = replace(CLASSES, slots=3, sorting=Sorting(by_body, {"bulk": 1}))

@@ -106,7 +106,7 @@ class Consumer:
 
     def _least(self) -> int:
         """Where messages are prefetched, several at once: a poll for each single one would cost ten times as much."""
-        return max(1, min(_POLL, self._slots.room // 2))
+        return max(1, min(_POLL, self._slots.room_left // 2))
 
     def _wait_s(self, turn: Turn) -> int:
         scarce = self._slots.free < 1 and any(not other.polls for other in self._rota.turns)

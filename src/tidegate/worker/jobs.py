@@ -121,7 +121,7 @@ class Jobs:
         for load in self._room.empty():
             for hand in load.hands:
                 self._drop(hand)
-        self._slots.waiting = 0
+        self._count_waiting()
 
     def lease_lost(self, key: int) -> None:
         """The message may be another worker's by now: its handler is told, and its success will not count."""
@@ -222,11 +222,14 @@ class Jobs:
         self._slots.let_in()
         while self._slots.idle and (load := self._room.next()) is not None:
             self._start(load)
-        for load in self._room.overflow(self._slots.total):
+        for load in self._room.overflow(self._slots.most_blocked):
             for hand in load.hands:
                 del self._hands[hand.key]
                 hand.give_back(_SENT_BACK_S)
-        self._slots.waiting = self._room.startable()
+        self._count_waiting()
+
+    def _count_waiting(self) -> None:
+        self._slots.waiting, self._slots.blocked = self._room.startable(), self._room.blocked()
 
     def _start(self, load: Load) -> None:
         messages = tuple(hand.message for hand in load.hands)
@@ -319,7 +322,7 @@ class Jobs:
         if self._room.remove(load):
             for hand in load.hands:
                 self._drop(hand)
-            self._slots.waiting = self._room.startable()
+            self._count_waiting()
 
     def _drop(self, hand: Hand) -> None:
         self._hands.pop(hand.key, None)

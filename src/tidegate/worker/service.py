@@ -269,7 +269,7 @@ class WorkerService:
 
     def _report(self) -> WorkerReport:
         slots, lifecycle = self._slots, self._lifecycle
-        report = self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting)
+        report = self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting + slots.blocked)
         report = self._memory.filled_in(report)
         return replace(report, slots=slots.total, protected=self._shield.protected, host=self._host)
 

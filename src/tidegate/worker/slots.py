@@ -24,6 +24,8 @@ class Slots:
         self.busy = 0
         self.waiting = 0
         """Messages in hand that will have the next free slots."""
+        self.blocked = 0
+        """Messages in hand whose class has all the slots that it may have: they take of the room, not of the slots."""
         self.closed = False
         self.changed = asyncio.Event()
         """Set whenever there may be something to reserve, and by `close`."""
@@ -38,8 +40,20 @@ class Slots:
 
     @property
     def free(self) -> int:
-        """How many more messages may be asked for."""
-        return self.total + self.room - self.busy - self.waiting - self.reserved
+        """How many more messages may be asked for; none while more are blocked than may be."""
+        if self.blocked > self.most_blocked:
+            return 0
+        return self.total + self.room_left - self.busy - self.waiting - self.reserved
+
+    @property
+    def room_left(self) -> int:
+        """Of `room`, what blocked messages leave."""
+        return max(0, self.room - self.blocked)
+
+    @property
+    def most_blocked(self) -> int:
+        """How many messages may wait in hand for a slot of their class."""
+        return self.total + self.room
 
     @property
     def idle(self) -> bool:

@@ -1,8 +1,9 @@
 """Messages in hand that wait for a slot, by job class: none of the classes may take every slot.
 
 A class is known only once a message has been received. So one whose class has all the slots that it may have waits in
-hand, its lease kept, and takes no slot from the others. Only when as many wait like this as the worker has slots are
-further ones sent back: that costs them a receive, which a queue for each class would not.
+hand, its lease kept, and takes no slot from the others. Only when as many wait like this as may are further ones sent
+back, and each at its first receive only: a receive more is what that costs, and a redrive policy counts it. So one that
+comes again stays, and when too many of these wait nothing more is received. A queue for each class has neither trouble.
 """
 
 from collections import Counter, deque
@@ -62,11 +63,18 @@ class WaitingRoom:
         """How many wait for nothing but a free slot."""
         return sum(len(loads) for name, loads in self._waiting.items() if not self._full(name))
 
+    def blocked(self) -> int:
+        """How many wait for a slot of their class."""
+        return sum(len(loads) for name, loads in self._waiting.items() if self._full(name))
+
     def overflow(self, most: int) -> list[Load]:
-        """Takes out the newest of those that wait for their class, so that `most` of them are left."""
-        blocked = [(came, load) for name, loads in self._waiting.items() if self._full(name) for came, load in loads]
-        blocked.sort(key=lambda each: each[0])
-        return [load for _, load in blocked[most:] if self.remove(load)]
+        """Takes out of those that wait for their class the newest that were never handed out before, down to `most`."""
+        over = self.blocked() - most
+        if over <= 0:
+            return []
+        new = [each for name, loads in self._waiting.items() if self._full(name) for each in loads if _is_new(each[1])]
+        new.sort(key=lambda each: each[0], reverse=True)
+        return [load for _, load in new[:over] if self.remove(load)]
 
     def remove(self, load: Load) -> bool:
         """Takes one out that waits. False when it does not."""
@@ -88,3 +96,7 @@ class WaitingRoom:
 
     def _full(self, name: str) -> bool:
         return self._limit_of is not None and self._running[name] >= self._limit_of(name)
+
+
+def _is_new(load: Load) -> bool:
+    return all(hand.message.receive_count == 1 for hand in load.hands)
