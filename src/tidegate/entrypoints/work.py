@@ -9,7 +9,7 @@ import typer
 __all__ = ["work"]
 
 _OPTIONS: Final[dict[str, tuple[type, str]]] = {
-    "queue": (str, "The queue's URL, ARN or name."),
+    "queue": (str, "The queue's URL, ARN or name; several: orders=3, mail=1."),
     "pool": (str, "The pool to report to; left out: the queue's name."),
     "id": (str, "The worker's name in reports; left out: made up."),
     "slots": (str, "Messages at a time, or auto(min=2, max=32, target_wait=50ms); left out: 1."),
