@@ -75,6 +75,14 @@ def test_the_verdict_names_the_cheapest_that_is_on_time_and_its_price(told: Back
     assert "$" not in verdict(told, None)
 
 
+def test_a_late_tidegate_is_not_counted_among_those_on_time(told: Backtest) -> None:
+    ours, *others = told.results
+    punctual = replace(ours, outcome=replace(ours.outcome, late_share=0.0))
+    late = replace(ours, outcome=replace(ours.outcome, late_share=0.5))
+    assert "of the others on time" in verdict(replace(told, results=(punctual, *others)), None)
+    assert "which tidegate is not" in verdict(replace(told, results=(late, *others)), None)
+
+
 def test_traffic_that_needs_one_count_all_day_is_told_that_a_fixed_pool_is_simpler(told: Backtest) -> None:
     assert "a fixed pool" not in verdict(told, None)
     ours, *others = told.results

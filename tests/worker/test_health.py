@@ -221,6 +221,14 @@ def test_tidegate_health_is_one_line_and_an_exit_code(tmp_path: Path, text: str 
     assert len(said.splitlines()) == 1
 
 
+def test_tidegate_health_without_a_file_says_what_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TIDEGATE_WORKER_HEALTH_FILE", raising=False)
+    found, said = health()
+    assert found == 2
+    assert "no --file and no TIDEGATE_WORKER_HEALTH_FILE: write --file PATH" in said
+    assert len(said.splitlines()) == 1
+
+
 def test_a_disk_that_takes_no_file_is_said_and_ends_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
     write_health(tmp_path / "missing" / "health.json", verdict(Sight(0.0, 1), 60.0), 5.0)
     assert "could not write the health file" in caplog.text

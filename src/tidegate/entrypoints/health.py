@@ -17,14 +17,16 @@ _OLD_S: Final = 30.0
 
 def health(
     file: Annotated[
-        Path,
+        Path | None,
         typer.Option(
-            envvar=["TIDEGATE_WORKER_HEALTH_FILE", "TIDEGATE_HEALTH_FILE"],
-            help="The file that the worker writes (its setting health_file).",
+            envvar="TIDEGATE_WORKER_HEALTH_FILE", help="The file that the worker writes (its setting health_file)."
         ),
-    ],
+    ] = None,
 ) -> None:
-    """Say whether the worker of this container is healthy: one line, and exit code 0 or 1."""
+    """Say whether the worker of this container is healthy: one line, and exit code 0 or 1 (2: no file is given)."""
+    if file is None:
+        warn("no --file and no TIDEGATE_WORKER_HEALTH_FILE: write --file PATH, or set the variable as for the worker")
+        raise typer.Exit(2)
     well, line = _read(file, time.time())
     (say if well else warn)(line)
     raise typer.Exit(0 if well else 1)

@@ -38,7 +38,8 @@ def verdict(told: Backtest, price: float | None) -> str:
     best = cheapest_other(told)
     if best is None:
         return f"{said}; none of the others, as they come, keeps 99 % within {told.question.target_s:g} s"
-    return f"{said}; of the others on time the cheapest is {best.title} with {_paid(best, price)}"
+    others = "of the others on time" if on_time(ours) else "of those on time, which tidegate is not,"
+    return f"{said}; {others} the cheapest is {best.title} with {_paid(best, price)}"
 
 
 def _settled(told: Backtest) -> str:
