@@ -1,10 +1,13 @@
 """Terraform, run on this repository's modules: with the provider that it finds, or skipped with the reason why not."""
 
+import contextlib
+import fcntl
 import functools
 import json
 import os
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -97,7 +100,18 @@ def _run_once(folder: Path, *arguments: str, said: str | None = None) -> "subpro
         "XDG_CACHE_HOME": str(ROOT / ".venv-infra" / "cache"),  # of this clone: the stand-in writes into it at each run
     }
     plain = [] if arguments[0] in {"fmt", "console"} else ["-no-color"]
-    return subprocess.run(
-        [*wrapped, "terraform", *arguments, *plain], input=said,
-        cwd=folder, env=env, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=_LIMIT_S, check=False,
-    )  # fmt: skip
+    with _alone():
+        return subprocess.run(
+            [*wrapped, "terraform", *arguments, *plain], input=said, cwd=folder, env=env,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=_LIMIT_S, check=False,
+        )  # fmt: skip
+
+
+@contextlib.contextmanager
+def _alone() -> Iterator[None]:
+    """One terraform at a time in this clone, whichever process runs the test: they share folders and provider."""
+    lock = ROOT / ".venv-infra" / "terraform.lock"
+    lock.parent.mkdir(exist_ok=True)
+    with lock.open("w") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        yield
