@@ -11,7 +11,7 @@ CDK_STAMP := .venv-cdk/.set-up
 
 help:
 	@echo "make demo   watch tidegate hold a queue's wait under its target (90 s, no AWS account)"
-	@echo "make test   check + every test (under 5 minutes)"
+	@echo "make test   check + every test (about 10 minutes with all set-up)"
 	@echo "make check  ruff, mypy, import contracts, the pure core at 100 % branch coverage"
 	@echo "make infra-test  terraform, CDK, policies, the Lambda bundle, linters"
 	@echo "make lambda the function's zips, for arm64 and x86_64"
