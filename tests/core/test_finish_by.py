@@ -88,25 +88,25 @@ def load(waiting: float, service_s: float = 16.0, running: int = 0) -> Load:
 
 
 def test_a_surplus_of_a_tenth_stays_and_a_larger_one_goes() -> None:
-    assert finish_in_time(BULK, load(9000, running=12), HOURS_S, 12, 100)[0] == 12
-    assert finish_in_time(BULK, load(9000, running=20), HOURS_S, 20, 100)[0] == 11
+    assert finish_in_time(BULK, load(9000, running=12), HOURS_S, 12, 100).workers == 12
+    assert finish_in_time(BULK, load(9000, running=20), HOURS_S, 20, 100).workers == 11
 
 
 def test_handlers_too_short_to_measure_need_one_worker_and_an_empty_queue_none() -> None:
-    assert finish_in_time(BULK, load(9000, service_s=0.0), HOURS_S, 0, 100)[0] == 1
-    assert finish_in_time(BULK, load(0), HOURS_S, 3, 100)[0] == 0
+    assert finish_in_time(BULK, load(9000, service_s=0.0), HOURS_S, 0, 100).workers == 1
+    assert finish_in_time(BULK, load(0), HOURS_S, 3, 100).workers == 0
 
 
 def test_with_less_time_left_than_a_start_up_nobody_new_is_asked_for() -> None:
-    assert finish_in_time(BULK, load(9000, running=2), 50.0, 2, 100)[0] <= 2
+    assert finish_in_time(BULK, load(9000, running=2), 50.0, 2, 100).workers <= 2
 
 
 @example(waiting=510_632.0, more=2_908.0, left_s=468.0, running=0)  # so many that steps out take longer than there is
 @given(st.floats(0, 1e6), st.floats(0, 1e5), st.floats(60, 86_400), st.integers(0, 50))
 def test_more_work_never_needs_fewer_workers(waiting: float, more: float, left_s: float, running: int) -> None:
     pool: Pool = BULK
-    before = finish_in_time(pool, load(waiting, running=running), left_s, running, 1000)[1].values["needed"]
-    after = finish_in_time(pool, load(waiting + more, running=running), left_s, running, 1000)[1].values["needed"]
+    before = finish_in_time(pool, load(waiting, running=running), left_s, running, 1000).step.values["needed"]
+    after = finish_in_time(pool, load(waiting + more, running=running), left_s, running, 1000).step.values["needed"]
     assert isinstance(before, int)
     assert isinstance(after, int)
     assert after >= before

@@ -35,11 +35,11 @@ LOAD = Load(
 
 
 def size(load: Load, **settings: float | str) -> int:
-    return hold_the_wait(replace(WAIT, **settings), load, 500)[0]  # type: ignore[arg-type]  # the settings vary
+    return hold_the_wait(replace(WAIT, **settings), load, 500).workers  # type: ignore[arg-type]  # the settings vary
 
 
 def values(load: Load, **settings: float) -> dict[str, float]:
-    return dict(hold_the_wait(replace(WAIT, **settings), load, 500)[1].values)  # type: ignore[arg-type]  # ditto
+    return dict(hold_the_wait(replace(WAIT, **settings), load, 500).step.values)  # type: ignore[arg-type]  # ditto
 
 
 def test_before_it_is_earned_no_wait_stands_and_chance_gets_its_headroom() -> None:
@@ -112,7 +112,10 @@ def test_more_backlog_never_needs_fewer_workers(
 ) -> None:
     load = replace(LOAD, waiting=waiting, head_age=Estimate(head_s, "counts"), lean=lean, surge=surge)
     pool = replace(WAIT, target_wait_s=target_s)
-    assert hold_the_wait(pool, replace(load, waiting=waiting + more), 500)[0] >= hold_the_wait(pool, load, 500)[0]
+    assert (
+        hold_the_wait(pool, replace(load, waiting=waiting + more), 500).workers
+        >= hold_the_wait(pool, load, 500).workers
+    )
 
 
 def test_starting_workers_are_timed_by_the_raises_that_they_answer() -> None:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from tidegate.core.committed import workers_by
 from tidegate.core.durations import format_duration
 from tidegate.core.model import Pool, Scalar, Step
-from tidegate.core.need import Load
+from tidegate.core.need import Load, Sized
 from tidegate.core.sizing import workers_for
 
 __all__ = ["finish_in_time"]
@@ -30,7 +30,7 @@ class _Plan:
     workers: float
 
 
-def finish_in_time(pool: Pool, load: Load, left_s: float, current: int, most_workers: int) -> tuple[int, Step]:
+def finish_in_time(pool: Pool, load: Load, left_s: float, current: int, most_workers: int) -> Sized:
     """The least constant count of workers that empties the queue in `left_s` seconds, and the step that says so.
 
     What no count up to `most_workers` can finish is said at once, with the time by which it would be done.
@@ -49,7 +49,8 @@ def finish_in_time(pool: Pool, load: Load, left_s: float, current: int, most_wor
         "needed": needed,
         "workers": kept,
     }
-    return kept, Step("size", values, _said(plan, load, needed, most_workers, left_s))
+    step = Step("size", values, _said(plan, load, needed, most_workers, left_s))
+    return Sized(kept, float(kept * load.slots_per_worker), step)
 
 
 def _plan(pool: Pool, load: Load, left_s: float, current: int) -> _Plan:

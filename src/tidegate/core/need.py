@@ -7,7 +7,7 @@ from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Scalar, Step
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
 
-__all__ = ["LATE_SHARE_ALLOWED", "Load", "drain_s", "need"]
+__all__ = ["LATE_SHARE_ALLOWED", "Load", "Sized", "drain_s", "need"]
 
 LATE_SHARE_ALLOWED = 0.005
 """Half of one per cent: the tail formula is optimistic far out, so automatic utilization aims at half the share."""
@@ -37,6 +37,19 @@ class Load:
     typical_per_s: float = 0.0
 
 
+@dataclass(frozen=True, slots=True)
+class Sized:
+    """What the work needs: whole workers, the slots that they are made of, and the step that says how it was reckoned.
+
+    `urgent_workers` is the part that messages' deadlines ask for, which no doubt about a rate may hold up.
+    """
+
+    workers: int
+    slots: float
+    step: Step
+    urgent_workers: int = 0
+
+
 def drain_s(pool: Pool, load: Load) -> float:
     """The time left to work off what waits: the pool's own setting, or what is left until the target.
 
@@ -51,7 +64,7 @@ def drain_s(pool: Pool, load: Load) -> float:
     return max(target_s - load.head_age.value - start_up_s / 2, floor_s, pool.tick_s)
 
 
-def need(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
+def need(pool: Pool, load: Load, most_workers: int) -> Sized:
     """Workers for the arrivals and the backlog, by Little's law; with the utilization given or the one that holds.
 
     The step carries every value, so that the sentence can be checked with a pocket calculator. `most_workers` is the
@@ -77,4 +90,5 @@ def need(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
-    return workers, Step("size", values, f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker")
+    note = f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker"
+    return Sized(workers, slots, Step("size", values, note))

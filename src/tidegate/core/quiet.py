@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tidegate.core.model import Pool, Step
-from tidegate.core.need import Load
+from tidegate.core.need import Load, Sized
 from tidegate.core.signals import Quiet, Signals
 
 __all__ = ["quiet_load", "sized_for_quiet"]
@@ -33,19 +33,20 @@ def quiet_load(load: Load, quiet: Quiet) -> Load:
 
 
 def sized_for_quiet(
-    pool: Pool, load: Load, signals: Signals, size: Callable[[Load], tuple[int, Step]]
-) -> tuple[int, tuple[Step, ...]]:
-    """Workers by `size`, and its step; where there are noisy groups, no more than the quiet ones need and their share.
+    pool: Pool, load: Load, signals: Signals, size: Callable[[Load], Sized]
+) -> tuple[Sized, tuple[Step, ...]]:
+    """What `size` says; where there are noisy groups, no more workers than the quiet ones need and a share on top.
 
-    Without the metrics of quiet groups, or with no noisy group, it is what `size` says.
+    With the steps to show: a second one where the quiet groups were looked at. Without their metrics, or with no noisy
+    group, it is what `size` says.
     """
-    workers, step = size(load)
+    sized = size(load)
     quiet = signals.quiet
     if quiet is None or quiet.noisy_groups <= 0:
-        return workers, (step,)
-    alone, _ = size(quiet_load(load, quiet))
+        return sized, (sized.step,)
+    alone = size(quiet_load(load, quiet)).workers
     extra = math.ceil(pool.noisy_share * pool.max_workers)
-    bounded = min(workers, alone + extra)
+    bounded = min(sized.workers, alone + extra)
     note = (
         f"{quiet.noisy_groups:.0f} noisy groups: the quiet ones have {quiet.waiting:.0f} of {load.waiting:.0f} waiting "
         f"and need {alone} workers; noisy ones may add {extra}"
@@ -56,7 +57,7 @@ def sized_for_quiet(
         "quiet_in_flight": quiet.in_flight,
         "quiet_workers": alone,
         "noisy_at_most": extra,
-        "before": workers,
+        "before": sized.workers,
         "after": bounded,
     }
-    return bounded, (step, Step("quiet_groups", values, note))
+    return replace(sized, workers=bounded), (sized.step, Step("quiet_groups", values, note))

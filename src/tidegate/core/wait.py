@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from tidegate.core.adapt import blind_s, growth
 from tidegate.core.committed import workers_by
 from tidegate.core.model import Pool, Scalar, Step
-from tidegate.core.need import LATE_SHARE_ALLOWED, Load
+from tidegate.core.need import LATE_SHARE_ALLOWED, Load, Sized
 from tidegate.core.sizing import slots_for_target, workers_for
 
 __all__ = ["hold_the_wait"]
@@ -59,12 +59,13 @@ class _Terms:
     drain: float
 
 
-def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]:
+def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
     """Workers for the arrivals, the standing wait and the deadlines; the step carries every value used."""
     terms = _terms(pool, load, most_workers)
     rounded = ROUNDED_AWAY * terms.leanness * load.slots_per_worker
     slots = max(max(terms.regulated, terms.headroom) - rounded, terms.drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
+    urgent = workers_for(terms.drain, load.slots_per_worker)
     values: dict[str, Scalar] = {
         "arrivals_per_s": round(load.arrivals.value, 3),
         "lasting_per_s": round(load.steady_per_s, 3),
@@ -84,12 +85,13 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> tuple[int, Step]
         "running": load.committed.running,
         "starting": sum(count for _, count in load.committed.starting),
         "slots": round(slots, 2),
-        "urgent_workers": workers_for(terms.drain, load.slots_per_worker),
+        "urgent_workers": urgent,
         "chance": round(load.chance, 4),
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
-    return workers, Step("size", values, f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker")
+    note = f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker"
+    return Sized(workers, slots, Step("size", values, note), urgent)
 
 
 def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:

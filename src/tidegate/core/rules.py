@@ -1,0 +1,87 @@
+"""The rules between the need and the count, in their one order: each sees what the one before left."""
+
+import math
+from dataclasses import dataclass
+
+from tidegate.core import guardrails, times
+from tidegate.core.ceiling import Ceiling
+from tidegate.core.downstream.guard import Guarded
+from tidegate.core.estimate import Estimate
+from tidegate.core.foreign import yielded
+from tidegate.core.guardrails import Limit
+from tidegate.core.model import PoolState, Reason
+from tidegate.core.need import Load, Sized
+from tidegate.core.overrides import describe
+from tidegate.core.retire import serving
+from tidegate.core.signals import Signals
+from tidegate.core.sizing import workers_for
+from tidegate.core.starting import started
+from tidegate.core.trail import Trail
+
+__all__ = ["Bounds", "apply_rules", "needs_with_band"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """What the rules go by besides this tick's count: the ceiling, the guard under it, what was needed lately.
+
+    `gentle`: workers leave only after they have let go of what they hold, so busy slots need no floor.
+    """
+
+    ceiling: Ceiling
+    guarded: Guarded
+    needs: tuple[tuple[float, int], ...]
+    lows: tuple[tuple[float, int], ...]
+    start_up: Estimate
+    gentle: bool
+
+
+def apply_rules(trail: Trail, state: PoolState, signals: Signals, load: Load | None, bounds: Bounds) -> None:
+    """Ceiling, downstream, chance, ramp, starting, minimum, hold, contest, override, freshness, busy.
+
+    An override comes after those that it need not respect (the downstream guard too), and before what no operator can
+    mean to break: missing signals and running handlers. Its words stay whatever comes after it.
+    """
+    pool, seen = trail.pool, trail.seen
+    current, cap = serving(state.retired, seen.capacity), bounds.guarded.limit
+    override, hold_s = trail.watched.override, times.hold_s(pool, bounds.start_up)
+    watched_s = seen.now_s - trail.watched.watched_since_s
+    trail.apply("ceiling", guardrails.under_ceiling(trail.workers, bounds.ceiling), bounds.ceiling.every)
+    trail.apply("downstream", guardrails.under_ceiling(trail.workers, cap), bounds.guarded.values)
+    if load is not None and trail.sized is not None and pool.finish_in_s is None and not pool.plain:
+        trail.apply("chance", _patient_rise(trail, trail.sized, load, bounds.lows, watched_s))
+    trail.apply("ramp", guardrails.ramp(trail.workers, seen.capacity.desired, pool))
+    present = started(trail.workers, seen.capacity.desired, trail.watched.presence, bounds.start_up.value, seen.now_s)
+    trail.apply("starting", present)
+    trail.apply("minimum", guardrails.minimum(trail.workers, pool, cap, seen.capacity))
+    held = guardrails.hold(trail.workers, current, bounds.needs, watched_s, cap, hold_s, patient=not pool.plain)
+    trail.apply("hold", guardrails.to_the_need(held, trail.workers, current, load.band if load else 0.0))
+    trail.apply("contest", yielded(trail.workers, current, trail.watched.contest, seen.now_s))
+    trail.apply("override", guardrails.overridden(trail.workers, current, override, bounds.ceiling, seen.capacity))
+    trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
+    if not bounds.gentle:
+        trail.apply("busy", _busy_floor(trail, current, signals, load, drain=bounds.guarded.steps_back))
+    if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
+        trail.note = f"{describe(override)}; {trail.note}"
+
+
+def needs_with_band(workers: int, sized: Sized | None, load: Load | None) -> int:
+    """The need, and the workers by which chance alone may have made it too low."""
+    if sized is None or load is None:
+        return workers
+    each = load.slots_per_worker
+    return workers + workers_for(sized.slots * (1.0 + load.band), each) - workers_for(sized.slots, each)
+
+
+def _patient_rise(
+    trail: Trail, sized: Sized, load: Load, lows: tuple[tuple[float, int], ...], watched_s: float
+) -> Limit:
+    current = trail.seen.capacity.desired
+    there = current * load.slots_per_worker
+    excess = math.inf if there == 0 or sized.urgent_workers > current else sized.slots / there - 1
+    return guardrails.patient_rise(trail.workers, current, lows, watched_s, excess, load.chance)
+
+
+def _busy_floor(trail: Trail, current: int, signals: Signals, load: Load | None, *, drain: bool) -> Limit:
+    mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
+    return guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, trail.pool, drain=drain)
