@@ -115,9 +115,9 @@ async def test_the_first_report_goes_out_with_the_first_poll_and_then_on_the_bea
 
 
 @pytest.mark.looptime
-async def test_a_sink_that_fails_stops_nothing_and_its_figures_come_later() -> None:
+async def test_a_sink_that_fails_stops_nothing_and_its_figures_come_later(caplog: pytest.LogCaptureFixture) -> None:
     work, sink = Work(takes_s=1.0), RecordedHeartbeats()
-    sink.error = Unreachable("dynamodb:PutItem", "fleet", "down")
+    sink.error = sink_down = Unreachable("dynamodb:PutItem", "fleet", "down")
     async with working(work, sink=sink) as bench:
         for _ in range(3):
             bench.queue.send()
@@ -126,10 +126,14 @@ async def test_a_sink_that_fails_stops_nothing_and_its_figures_come_later() -> N
         sink.error = None
         await until(lambda: sink.reports)
         assert sink.reports[0].recent.completions == 3
+    said = [record.getMessage() for record in caplog.records if "heartbeat to the fleet" in record.getMessage()]
+    assert set(said) == {f"heartbeat to the fleet failed, the next one carries its figures: {sink_down}"}
 
 
 @pytest.mark.looptime
-async def test_a_sink_that_hangs_holds_up_neither_work_nor_leaving(work: Work) -> None:
+async def test_a_sink_that_hangs_holds_up_neither_work_nor_leaving(
+    work: Work, caplog: pytest.LogCaptureFixture
+) -> None:
     class Hangs(RecordedHeartbeats):
         async def put(self, pool: str, report: object, expires_at_s: float) -> None:
             await asyncio.Event().wait()
@@ -140,6 +144,7 @@ async def test_a_sink_that_hangs_holds_up_neither_work_nor_leaving(work: Work) -
         asked_at_s = asyncio.get_running_loop().time()
         await bench.stop()
         assert asyncio.get_running_loop().time() - asked_at_s <= PLAN.poll_wait_s + 1.1
+    assert "figures: the heartbeat on orders got no answer: none within 1 s" in caplog.text
 
 
 @pytest.mark.looptime

@@ -20,7 +20,7 @@ from tidegate.ports import EntryFailure, WorkQueue
 from tidegate.worker.backoff import Random, full_jitter_s
 from tidegate.worker.lease_keeper import LeaseKeeper, lease_is_over
 from tidegate.worker.leases import LeaseBook
-from tidegate.worker.waiting import happens_within
+from tidegate.worker.waiting import answered_within, happens_within
 
 __all__ = ["Deleter"]
 
@@ -131,14 +131,11 @@ class Deleter:
         """Failures by place in the batch; a call that failed as a whole, or hangs, is a failure of each."""
         within_s = min(self._book.time_to_delete_s(delete.key, self._clock()) for delete in batch)
         try:
-            async with asyncio.timeout(within_s):
+            async with answered_within(within_s, "deleting", "the queue"):
                 failures = await self._queue.delete([delete.receipt_handle for delete in batch])
-        except TimeoutError:
-            logger.warning("no answer to %d deletes within %.1f s, trying again", len(batch), within_s)
-            return _all_failed(batch, "NoAnswer", f"none within {within_s:.1f} s")
         except CloudError as error:
             logger.warning("%d deletes failed, trying again: %s", len(batch), error)
-            return _all_failed(batch, type(error).__name__, str(error))
+            return {index: EntryFailure(index, type(error).__name__, str(error), False) for index in range(len(batch))}
         return {failure.index: failure for failure in failures}
 
     def _judge(self, delete: _Delete, failure: EntryFailure | None) -> None:
@@ -164,7 +161,3 @@ class Deleter:
         if not certain:
             self._on_uncertain()
             logger.warning("message %s was finished, but its lease ended before its delete", delete.message_id)
-
-
-def _all_failed(batch: Sequence[_Delete], code: str, message: str) -> dict[int, EntryFailure]:
-    return {index: EntryFailure(index, code, message, False) for index in range(len(batch))}

@@ -14,6 +14,7 @@ from tidegate.errors import CloudError
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane
 from tidegate.worker.slots import Slots
+from tidegate.worker.waiting import answered_within
 
 __all__ = ["LOOK_S", "HealthWatch", "write_health"]
 
@@ -96,11 +97,11 @@ class HealthWatch:
             return self._waiting
         self._asked_at_s = now_s
         try:
-            async with asyncio.timeout(_ASK_S):
+            async with answered_within(_ASK_S, "asking what waits", "the queues"):
                 counts = await asyncio.gather(*(lane.queue.backlog() for lane in self._lanes))
             self._waiting = any(counts)
-        except (CloudError, TimeoutError) as error:
-            logger.warning("could not ask what waits in the queue: %r", error)
+        except CloudError as error:
+            logger.warning("could not ask what waits in the queue: %s", error)
             self._waiting = None
         return self._waiting
 

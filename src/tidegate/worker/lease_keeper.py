@@ -12,7 +12,7 @@ from typing import Final
 from tidegate.errors import CloudError
 from tidegate.ports import EntryFailure, VisibilityChange, WorkQueue
 from tidegate.worker.leases import Change, LeaseBook
-from tidegate.worker.waiting import happens_within
+from tidegate.worker.waiting import answered_within, happens_within
 
 __all__ = ["LeaseKeeper", "lease_is_over"]
 
@@ -75,13 +75,10 @@ class LeaseKeeper:
         """One call. What fails is due again at the next look, as long as its lease runs."""
         sent_at_s = self._clock()
         try:
-            async with asyncio.timeout(self._call_s):
+            async with answered_within(self._call_s, "changing visibility", "the queue"):
                 failures = await self._queue.change_visibility(
                     [VisibilityChange(change.receipt_handle, change.timeout_s) for change in changes]
                 )
-        except TimeoutError:
-            logger.warning("no answer to %d visibility changes within %.1f s; trying again", len(changes), self._call_s)
-            return
         except CloudError as error:
             logger.warning("%d visibility changes failed, trying again: %s", len(changes), error)
             return

@@ -9,6 +9,7 @@ from tidegate.core.poison import NOTE_KEPT_S, MessageNote
 from tidegate.errors import TidegateError
 from tidegate.ports import MessageNotes
 from tidegate.worker.message import Message
+from tidegate.worker.waiting import answered_within
 
 __all__ = ["Notebook"]
 
@@ -57,20 +58,20 @@ class Notebook:
             return
         arguments = (self._pool, message.id, message.receive_count, self._worker_id, self._wall() + NOTE_KEPT_S)
         try:
-            async with asyncio.timeout(_CALL_S):
+            async with answered_within(_CALL_S, "writing a note", message.id):
                 await self._notes.begins_alone(*arguments)
-        except (TidegateError, OSError, TimeoutError) as error:
-            logger.warning("could not note that message %s begins to run alone: %r", message.id, error)
+        except (TidegateError, OSError) as error:
+            logger.warning("could not note that message %s begins to run alone: %s", message.id, error)
 
     async def note(self, message: Message) -> MessageNote | None:
         """None when nothing can be known just now."""
         if self._notes is None:
             return None
         try:
-            async with asyncio.timeout(_CALL_S):
+            async with answered_within(_CALL_S, "reading a note", message.id):
                 return await self._notes.note(self._pool, message.id)
-        except (TidegateError, OSError, TimeoutError) as error:
-            logger.warning("could not read what the fleet knows of message %s: %r", message.id, error)
+        except (TidegateError, OSError) as error:
+            logger.warning("could not read what the fleet knows of message %s: %s", message.id, error)
             return None
 
     async def flushed(self) -> None:
@@ -80,8 +81,8 @@ class Notebook:
 
     async def _ended(self, notes: MessageNotes, message: Message, spared: bool) -> None:
         try:
-            async with self._lanes, asyncio.timeout(_CALL_S):
+            async with self._lanes, answered_within(_CALL_S, "writing a note", message.id):
                 expires_at_s = self._wall() + NOTE_KEPT_S
                 await notes.ended(self._pool, message.id, message.receive_count, expires_at_s, spared=spared)
-        except (TidegateError, OSError, TimeoutError) as error:
-            logger.warning("could not note how message %s ended: %r", message.id, error)
+        except (TidegateError, OSError) as error:
+            logger.warning("could not note how message %s ended: %s", message.id, error)

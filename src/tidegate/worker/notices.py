@@ -8,6 +8,7 @@ from typing import Final, Protocol
 from tidegate.errors import CloudError, Denied, Gone
 from tidegate.ports import InstanceNotices, InstanceWatch, TerminationHook
 from tidegate.worker.lifecycle import Why
+from tidegate.worker.waiting import answered_within
 
 __all__ = ["LOOK_S", "NoticeWatch", "Obedient"]
 
@@ -99,10 +100,10 @@ class NoticeWatch:
         if not self._held_up or self._hook is None:
             return
         try:
-            async with asyncio.timeout(_COMPLETE_S):
+            async with answered_within(_COMPLETE_S, "completing the lifecycle hook", "this instance"):
                 await self._hook.complete()
-        except (CloudError, TimeoutError) as error:
-            logger.warning("the lifecycle hook could not be completed, the instance waits for its timeout: %r", error)
+        except CloudError as error:
+            logger.warning("the lifecycle hook could not be completed, the instance waits for its timeout: %s", error)
 
     def _failed(self, error: CloudError) -> float:
         if type(error) is not self._said:

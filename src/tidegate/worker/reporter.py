@@ -11,7 +11,7 @@ from tidegate.core.reports import WorkerReport
 from tidegate.errors import TidegateError
 from tidegate.ports import HeartbeatSink
 from tidegate.worker.telemetry import Telemetry
-from tidegate.worker.waiting import happens_within
+from tidegate.worker.waiting import answered_within, happens_within
 
 __all__ = ["BEATS_TO_LIVE", "DEAF_FOR_S", "Reporter"]
 
@@ -89,10 +89,10 @@ class Reporter:
 
     async def _listen(self) -> None:
         try:
-            async with asyncio.timeout(self._beat_s):
+            async with answered_within(self._beat_s, "reading the directive", self._pool):
                 directive = await self._sink.directive(self._pool)
         except (TidegateError, OSError) as error:
-            logger.warning("what the controller says could not be read, the last word holds: %r", error)
+            logger.warning("what the controller says could not be read, the last word holds: %s", error)
             self._go_on_alone()
         else:
             self._heard_s = asyncio.get_running_loop().time()
@@ -106,9 +106,9 @@ class Reporter:
     async def _send(self, within_s: float) -> None:
         report = self._report()
         try:
-            async with asyncio.timeout(within_s):
+            async with answered_within(within_s, "the heartbeat", self._pool):
                 await self._sink.put(self._pool, report, report.reported_at_s + BEATS_TO_LIVE * self._beat_s)
         except (TidegateError, OSError) as error:
-            logger.warning("heartbeat to the fleet failed, the next one carries its figures: %r", error)
+            logger.warning("heartbeat to the fleet failed, the next one carries its figures: %s", error)
         else:
             self._telemetry.delivered(report)

@@ -14,6 +14,7 @@ from tidegate.worker.lane import Hand
 from tidegate.worker.message import Message
 from tidegate.worker.outcomes import HandlerError, PartialFailure, Reject, Retry
 from tidegate.worker.telemetry import Telemetry
+from tidegate.worker.waiting import answered_within
 from tidegate.worker.waiting_room import Load
 
 __all__ = ["RetryDelay", "Settler"]
@@ -92,16 +93,15 @@ class Settler:
 
     async def _reject(self, hand: Hand, reason: str) -> None:
         try:
-            async with asyncio.timeout(_DEAD_LETTER_S):
+            async with answered_within(_DEAD_LETTER_S, "sending to the dead-letter queue", hand.message.id):
                 await hand.lane.queue.dead_letter(hand.received, reason)
-        except (CloudError, TimeoutError) as error:
+        except CloudError as error:
             delay_s = self._retry.after(hand.message.receive_count)
-            why = error if isinstance(error, CloudError) else f"no answer within {_DEAD_LETTER_S:g} s"
             logger.error(  # noqa: TRY400  the error is one clear line, a traceback would only hide it
                 "message %s was rejected but not dead-lettered, visible again in %d s: %s",
                 hand.message.id,
                 delay_s,
-                why,
+                error,
             )
             hand.give_back(delay_s, spared=False)
             return

@@ -9,7 +9,7 @@ from typing import Final
 from tidegate.errors import Blocked, CloudError, Denied, Gone, Invalid, Throttled, Unreachable
 from tidegate.ports import ScaleInProtection
 from tidegate.worker.backoff import Random, full_jitter_s
-from tidegate.worker.waiting import happens_within
+from tidegate.worker.waiting import answered_within, happens_within
 
 __all__ = ["HOLD_S", "RENEW_S", "Shield"]
 
@@ -94,10 +94,8 @@ class Shield:
             return False
         wanted, asked_at_s = self._wanted, self._clock()
         try:
-            async with asyncio.timeout(_CALL_S):
+            async with answered_within(_CALL_S, "protection", "this worker"):
                 await self._protection.set_protected(wanted, HOLD_S)
-        except TimeoutError:
-            return self._failed(Unreachable("protection", "this worker", f"no answer within {_CALL_S:g} s"))
         except CloudError as error:
             return self._failed(error)
         self._until_s = asked_at_s + HOLD_S if wanted else -math.inf

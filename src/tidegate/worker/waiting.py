@@ -1,10 +1,13 @@
-"""Waiting for an event, but not longer than so many seconds; and for work, but not longer than until an event."""
+"""Waiting with an end: for an event or an answer so many seconds at most, for work not longer than until an event."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Coroutine
+from contextlib import asynccontextmanager
 from typing import Any, TypeVar
 
-__all__ = ["happens_within", "unless"]
+from tidegate.errors import Unreachable
+
+__all__ = ["answered_within", "happens_within", "unless"]
 
 T = TypeVar("T")
 
@@ -17,6 +20,16 @@ async def happens_within(event: asyncio.Event, seconds: float) -> bool:
     except TimeoutError:
         return event.is_set()
     return True
+
+
+@asynccontextmanager
+async def answered_within(seconds: float, operation: str, resource: str) -> AsyncIterator[None]:
+    """A call that must not hang: raises Unreachable when the block takes longer, and whatever the call raises."""
+    try:
+        async with asyncio.timeout(seconds):
+            yield
+    except TimeoutError:
+        raise Unreachable(operation, resource, f"none within {seconds:.3g} s") from None
 
 
 async def unless(event: asyncio.Event, work: Coroutine[Any, Any, T]) -> T | None:
