@@ -45,5 +45,5 @@ class Probes:
     def readyz(self) -> Answer:
         """Whether it takes work."""
         state = self._lifecycle.state
-        ready = self._has_polled() and state is WorkerState.RUNNING
+        ready = self._has_polled() and state is WorkerState.RUNNING and not self._lifecycle.draining
         return ready, {"state": state.value, "reason": self._lifecycle.reason}
