@@ -1,6 +1,7 @@
 """A worker that is told to leave: what it finishes, what it releases, in which order, and when it is gone."""
 
 import asyncio
+import logging
 from dataclasses import replace
 
 import pytest
@@ -162,8 +163,11 @@ async def test_a_second_stop_shortens_the_grace_and_loses_nothing() -> None:
         assert bench.sink.reports[-1].reason == "first"
 
 
-async def test_a_second_stop_within_a_second_is_an_echo_and_shortens_nothing() -> None:
+async def test_a_second_stop_within_a_second_is_an_echo_that_shortens_nothing_and_is_not_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """Ctrl-C reaches a whole process group, and the parent passes it on: that is one wish, not two."""
+    caplog.set_level(logging.INFO)
     work = Work(takes_s=18.0)
     async with working(work) as bench:
         sent = bench.queue.send()
@@ -172,6 +176,8 @@ async def test_a_second_stop_within_a_second_is_an_echo_and_shortens_nothing() -
         await asyncio.sleep(0.5)
         await bench.stop("echo")
         assert work.finished == [sent]
+    leaves = [record.getMessage() for record in caplog.records if "worker leaves" in record.getMessage()]
+    assert leaves == ["worker leaves (first) within 20.0 s, 1 busy"]
 
 
 async def test_the_states_are_reported_in_order_and_the_last_is_stopped() -> None:

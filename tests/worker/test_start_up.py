@@ -11,7 +11,9 @@ from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.core.reports import WorkerState
 from tidegate.errors import CloudError, ConfigError, Denied, Gone, Invalid, Throttled, Unreachable
 from tidegate.ports import Received
-from tidegate.testing import FakeWorkQueue
+from tidegate.testing import FakeProtection, FakeWorkQueue
+from tidegate.worker.health_server import ANY_ADDRESS
+from tidegate.worker.run_handler import LoopRunner
 from tidegate.worker.start_up import PATIENCE_S
 
 pytestmark = pytest.mark.looptime
@@ -144,3 +146,70 @@ async def test_a_lease_that_is_set_makes_up_for_a_queue_without_one(work: Work) 
         sent = bench.queue.send()
         await until(lambda: bench.queue.deleted == [sent])
         assert work.started == [sent]
+
+
+class ClosedRunner(LoopRunner):
+    """Knows whether it was closed."""
+
+    closed = False
+
+    def close(self) -> None:
+        self.closed = True
+
+
+async def test_a_start_that_fails_closes_the_runner(work: Work) -> None:
+    runner = ClosedRunner(work, asyncio.get_running_loop())
+    async with working(work, failing("attributes", Denied, times=1), runner=runner) as bench:
+        with pytest.raises(Denied):
+            await bench.serving
+    assert runner.closed
+
+
+async def test_a_worker_whose_health_port_is_taken_leaves_no_protection_behind(work: Work) -> None:
+    protection, runner = FakeProtection(), ClosedRunner(work, asyncio.get_running_loop())
+    taken = await asyncio.start_server(lambda reader, writer: None, ANY_ADDRESS, 0)
+    plan = replace(PLAN, health_port=taken.sockets[0].getsockname()[1])
+    async with working(work, plan=plan, protection=protection, runner=runner) as bench:
+        with pytest.raises(ConfigError, match="health_port"):
+            await bench.serving
+    taken.close()
+    assert protection.protected_until_s == 0.0
+    assert runner.closed
+
+
+class Slow(FakeProtection):
+    """Does at once what it is asked, and answers late."""
+
+    async def set_protected(self, protected: bool, for_s: float) -> None:
+        await super().set_protected(protected, for_s)
+        await asyncio.sleep(1.5 if protected else 0.0)
+
+
+@pytest.mark.parametrize("after_s", [1.0, 10.0], ids=["while protection is asked for", "before the first poll"])
+async def test_a_start_that_is_cut_off_leaves_nothing_behind(work: Work, after_s: float) -> None:
+    protection, runner = Slow(), ClosedRunner(work, asyncio.get_running_loop())
+    plan = replace(PLAN, start_delay_s=3600.0)
+    async with working(work, plan=plan, protection=protection, runner=runner) as bench:
+        await asyncio.sleep(after_s)
+        assert protection.protected_until_s > 0
+        bench.serving.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await bench.serving
+        left = asyncio.all_tasks() - {asyncio.current_task()}
+    assert protection.protected_until_s == 0.0
+    assert runner.closed
+    assert left == set()
+
+
+async def test_protection_whose_answer_never_came_is_dropped_all_the_same(work: Work) -> None:
+    class Mute(FakeProtection):
+        async def set_protected(self, protected: bool, for_s: float) -> None:
+            await super().set_protected(protected, for_s)
+            await asyncio.sleep(1e6 if protected else 0.0)
+
+    protection = Mute()
+    async with working(work, protection=protection) as bench:
+        await until(lambda: bench.queue.of("receive"))
+        assert protection.protected_until_s > 0
+        await bench.stop()
+    assert protection.protected_until_s == 0.0

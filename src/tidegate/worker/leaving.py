@@ -12,7 +12,7 @@ from tidegate.worker.lifecycle import Lifecycle
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
 
-__all__ = ["end", "leave", "settled"]
+__all__ = ["end", "leave", "settled", "unprotect"]
 
 _FLUSH_S: Final = 2.0
 _LAST_DROP_S: Final = 1.0
@@ -41,9 +41,12 @@ async def leave(
     if not flushed:
         lost = sum(lane.deleter.abandon() for lane in lanes)
         logger.error("left with %d deletes unconfirmed: their messages may run again", lost)
-    await asyncio.gather(
-        _within(shield.drop(), _LAST_DROP_S), *(_within(lane.notes.flushed(), _LAST_DROP_S) for lane in lanes)
-    )
+    await asyncio.gather(unprotect(shield), *(_within(lane.notes.flushed(), _LAST_DROP_S) for lane in lanes))
+
+
+async def unprotect(shield: Shield) -> None:
+    """Lets the platform have the worker, as far as it hears of it within a second."""
+    await _within(shield.drop(), _LAST_DROP_S)
 
 
 async def settled(jobs: Jobs, lanes: Sequence[Lane]) -> None:

@@ -90,14 +90,20 @@ class Lifecycle:
         now_clear.clear()
         now_set.set()
 
-    def stop(self, reason: str) -> None:
-        """Leave within the grace; asked again, leave sooner. Never loses a message: what is left is released."""
+    def stop(self, reason: str) -> bool:
+        """Leave within the grace; asked again, leave sooner. Never loses a message: what is left is released.
+
+        False: it was an echo, and changed nothing.
+        """
         now_s, before_s = self._clock(), self._signalled_at_s
         self._signalled_at_s = now_s
         if before_s is None:
             self._leave(reason, now_s + self._grace_s)
         elif now_s - before_s >= _ECHO_S:
             self._leave(reason, now_s + self._grace_s * _HURRY_SHARE)
+        else:
+            return False
+        return True
 
     def leave_within(self, reason: str, seconds: float) -> None:
         """Leave before a time that somebody else has set, however long the grace is."""

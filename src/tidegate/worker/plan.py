@@ -1,5 +1,6 @@
 """What a worker is to do, all settled."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -44,3 +45,9 @@ class Plan:
     """What the platform calls this worker, if it is known."""
     lapses: bool = False
     """Nobody retires it: it lets its protection lapse from time to time."""
+
+    def told(self, leases_s: Sequence[int]) -> str:
+        """For the log of its start; `leases_s` are the queues'."""
+        leases = ", ".join(f"{lease_s} s" for lease_s in dict.fromkeys(leases_s))
+        slots = self.slots if self.auto is None else f"{self.auto.least} to {self.auto.most}"
+        return f"slots {slots}, lease {leases}, poll {self.poll_wait_s} s, grace {self.grace_s:g} s"

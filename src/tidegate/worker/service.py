@@ -5,6 +5,7 @@ import itertools
 import logging
 import math
 from collections.abc import Callable, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import replace
 
 from tidegate.core.directive import Directive
@@ -18,7 +19,7 @@ from tidegate.worker.health import HealthWatch
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane, open_lane
 from tidegate.worker.lapse import Lapse
-from tidegate.worker.leaving import end, leave, settled
+from tidegate.worker.leaving import end, leave, settled, unprotect
 from tidegate.worker.lifecycle import Lifecycle, Why
 from tidegate.worker.memory import JobMemory
 from tidegate.worker.notebook import Notebook
@@ -33,9 +34,9 @@ from tidegate.worker.run_handler import HandlerRunner
 from tidegate.worker.settle import RetryDelay, Settler
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
-from tidegate.worker.start_up import PATIENCE_S, lease_of
+from tidegate.worker.start_up import PATIENCE_S, leases_of
 from tidegate.worker.telemetry import Telemetry, WorkWatch
-from tidegate.worker.waiting import happens_within
+from tidegate.worker.waiting import happens_within, unless
 
 __all__ = ["Plan", "WorkerService"]
 
@@ -81,7 +82,14 @@ class WorkerService:
         self._shield = Shield(protection, clock, random)
         self._notices = None if instance is None else NoticeWatch(instance, self, clock, wall, hook)
         self._host = plan.host
-        self._reporter = Reporter(
+        self._reporter = self._reporter_to(sink)
+        self.directive = Directive()
+        """What the controller told the pool's workers last."""
+        self._lifecycle = Lifecycle(plan.grace_s, self._reporter.soon, clock)
+
+    def _reporter_to(self, sink: HeartbeatSink) -> Reporter:
+        plan = self._plan
+        return Reporter(
             sink,
             plan.pool,
             self._telemetry,
@@ -90,24 +98,21 @@ class WorkerService:
             self._told,
             lambda: self._lifecycle.retired.is_set(),
         )
-        self.directive = Directive()
-        """What the controller told the pool's workers last."""
-        self._lifecycle = Lifecycle(plan.grace_s, self._reporter.soon, clock)
 
     def stop(self, reason: str) -> None:
         """Leave: within the grace, or sooner when asked again. To be called on the service's own loop."""
-        self._lifecycle.stop(reason)
         self._slots.close()
-        logger.info(
-            "worker leaves (%s) within %.1f s, %d busy", reason, self._lifecycle.time_left_s(), self._slots.busy
-        )
+        if self._lifecycle.stop(reason):
+            self._say_that_it_leaves(reason)
 
     def leave_within(self, reason: str, seconds: float) -> None:
         """Leave before a time that the platform has set (a spot notice). On the service's own loop, as all of these."""
         self._lifecycle.leave_within(reason, seconds)
-        logger.info(
-            "worker leaves (%s) within %.0f s, %d busy", reason, self._lifecycle.time_left_s(), self._slots.busy
-        )
+        self._say_that_it_leaves(reason)
+
+    def _say_that_it_leaves(self, reason: str) -> None:
+        left_s, busy = self._lifecycle.time_left_s(), self._slots.busy
+        logger.info("worker leaves (%s) within %.1f s, %d busy", reason, left_s, busy)
 
     def known_as(self, host: str) -> None:
         """What the platform calls this worker: it is in the next report, so that the controller can name it."""
@@ -133,21 +138,53 @@ class WorkerService:
         ConfigError when the queue gives no lease. An internal task that dies makes the worker leave in order too, and
         then raises what that task died of.
         """
-        leases_s = await self._leases_s()
-        if leases_s is None:
-            logger.info("worker stopped before it had begun")
-            return
-        logger.info("worker %s of pool %s starts: %s", self._plan.worker_id, self._plan.pool, self._how(leases_s))
+        async with AsyncExitStack() as stack:
+            stack.callback(self._runner.close)
+            leases_s = await self._leases_s()
+            if leases_s is None:
+                logger.info("worker stopped before it had begun")
+                return
+            logger.info(
+                "worker %s of pool %s starts: %s", self._plan.worker_id, self._plan.pool, self._plan.told(leases_s)
+            )
+            tasks = await self._work(leases_s, stack)
+        await self._last_words()
+        for task in tasks:
+            if not task.cancelled() and (error := task.exception()):
+                raise error
+
+    async def _work(self, leases_s: Sequence[int], stack: AsyncExitStack) -> list[asyncio.Task[None]]:
+        """Until it has left; its tasks, ended by then. What this opens is closed by `stack`, however this ends."""
         jobs = self._jobs()
+        stack.callback(jobs.close)
         lanes = self._lanes(leases_s, jobs.lease_lost)
-        retirement = Retirement(self._lifecycle, self._slots, lambda: settled(jobs, lanes), self._shield)
-        await self._shield.hold()
         watch = self._watch(jobs, lanes)
         probes = Probes(watch, self._lifecycle, lambda: self._telemetry.has_polled)
+        stack.callback(probes.close)
         await probes.open(self._plan.health_port)
+        stack.push_async_exit(self._unprotected)
+        await self._shield.hold()
         if self._plan.start_delay_s:
             await happens_within(self._lifecycle.stopping, self._random() * self._plan.start_delay_s)
-        background = [
+        background = self._background(watch, lanes, jobs)
+        polling = asyncio.create_task(self._consumer(lanes, jobs).run(), name="tidegate-consumer")
+        retirement = Retirement(self._lifecycle, self._slots, lambda: settled(jobs, lanes), self._shield)
+        retiring = asyncio.create_task(retirement.run(), name="tidegate-retirement")
+        tasks = [*background, polling, retiring]
+        stack.push_async_callback(end, tasks)
+        await self._until_told_or_broken(tasks)
+        await end([retiring])
+        await leave(self._lifecycle, self._slots, polling, jobs, lanes, self._shield)
+        return tasks
+
+    async def _unprotected(self, error: type[BaseException] | None, *_: object) -> None:
+        """Leaving in order includes this; a start that fails, or is cut off, never comes to that."""
+        if error is not None:
+            await unprotect(self._shield)
+
+    def _background(self, watch: HealthWatch, lanes: Sequence[Lane], jobs: Jobs) -> list[asyncio.Task[None]]:
+        """What goes on beside the polls."""
+        tasks = [
             asyncio.create_task(watch.run(), name="tidegate-health"),
             *itertools.chain.from_iterable(lane.tasks() for lane in lanes),
             asyncio.create_task(jobs.run(), name="tidegate-jobs"),
@@ -155,31 +192,20 @@ class WorkerService:
             *self._tuning(jobs),
             asyncio.create_task(self._shield.run(), name="tidegate-shield"),
         ]
-        polling = asyncio.create_task(self._consumer(lanes, jobs).run(), name="tidegate-consumer")
         if self._notices is not None:
-            background.append(asyncio.create_task(self._notices.run(), name="tidegate-notices"))
+            tasks.append(asyncio.create_task(self._notices.run(), name="tidegate-notices"))
         if self._plan.lapses:
             lapse = Lapse(self._lifecycle, self._clock, self._random)
-            background.append(asyncio.create_task(lapse.run(), name="tidegate-lapse"))
-        retiring = asyncio.create_task(retirement.run(), name="tidegate-retirement")
-        try:
-            await self._until_told_or_broken([*background, polling, retiring])
-            await end([retiring])
-            await leave(self._lifecycle, self._slots, polling, jobs, lanes, self._shield)
-        finally:
-            await end([polling, retiring, *background])
-            jobs.close()
-            self._runner.close()
-            probes.close()
+            tasks.append(asyncio.create_task(lapse.run(), name="tidegate-lapse"))
+        return tasks
+
+    async def _last_words(self) -> None:
         if self._notices is not None:
             await self._notices.done()
         self._lifecycle.advance(WorkerState.STOPPED)
         await self._reporter.last()
         total = self._report().total
         logger.info("worker stopped: %d completed, %d failed", total.completions, total.failures)
-        for task in [polling, retiring, *background]:
-            if not task.cancelled() and (error := task.exception()):
-                raise error
 
     def _watch(self, jobs: Jobs, lanes: Sequence[Lane]) -> HealthWatch:
         plan = self._plan
@@ -200,14 +226,7 @@ class WorkerService:
         stopping, asked_for_s = self._lifecycle.stopping, self._plan.visibility_timeout_s
         if asked_for_s is not None:
             return None if stopping.is_set() else [asked_for_s] * len(self._queues)
-        asked = [lease_of(queue, stopping, self._clock, self._random) for queue in self._queues]
-        leases_s = [lease_s for lease_s in await asyncio.gather(*asked) if lease_s is not None]
-        return leases_s if len(leases_s) == len(self._queues) else None
-
-    def _how(self, leases_s: Sequence[int]) -> str:
-        plan, leases = self._plan, ", ".join(f"{lease_s} s" for lease_s in dict.fromkeys(leases_s))
-        slots = plan.slots if plan.auto is None else f"{plan.auto.least} to {plan.auto.most}"
-        return f"slots {slots}, lease {leases}, poll {plan.poll_wait_s} s, grace {plan.grace_s:g} s"
+        return await leases_of(self._queues, stopping, self._clock, self._random)
 
     def _jobs(self) -> Jobs:
         retry = RetryDelay(self._plan.retry_base_s, self._plan.retry_cap_s, self._random)
@@ -274,8 +293,7 @@ class WorkerService:
         return replace(report, slots=slots.total, protected=self._shield.protected, host=self._host)
 
     async def _until_told_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
-        stopping = asyncio.create_task(self._lifecycle.stopping.wait())
-        done, _ = await asyncio.wait({stopping, *tasks}, return_when=asyncio.FIRST_COMPLETED)
-        stopping.cancel()
-        for task in done - {stopping}:
+        waiting = asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        broken, _ = await unless(self._lifecycle.stopping, waiting) or ((), ())
+        for task in broken:
             self._lifecycle.stop(f"{task.get_name()} ended")

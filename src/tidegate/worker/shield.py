@@ -43,6 +43,8 @@ class Shield:
         self._random = random
         self._wanted = False
         self._until_s = -math.inf
+        self._given = False
+        """Whether the platform may have given protection: a call without an answer may have been heard all the same."""
         self._due_s = math.inf
         self._failures = 0
         self._said: type[CloudError] | None = None
@@ -61,8 +63,8 @@ class Shield:
     async def drop(self) -> None:
         """Let the platform have the worker. What can't be dropped ends by itself within ten minutes."""
         self._wanted = False
-        if self._until_s > -math.inf:
-            await self._ask_until(lambda: self._until_s == -math.inf)
+        if self._given:
+            await self._ask_until(lambda: not self._given)
 
     async def run(self) -> None:
         """Never ends."""
@@ -93,11 +95,15 @@ class Shield:
         if self._protection is None:
             return False
         wanted, asked_at_s = self._wanted, self._clock()
+        before, self._given = self._given, self._given or wanted
         try:
             async with answered_within(_CALL_S, "protection", "this worker"):
                 await self._protection.set_protected(wanted, HOLD_S)
         except CloudError as error:
+            if not isinstance(error, Unreachable):
+                self._given = before
             return self._failed(error)
+        self._given = wanted
         self._until_s = asked_at_s + HOLD_S if wanted else -math.inf
         self._due_s = asked_at_s + RENEW_S if wanted else math.inf
         self._failures, self._said = 0, None

@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Final
 
 from tidegate.errors import ConfigError, Fault, Throttled, Unreachable
@@ -10,7 +10,7 @@ from tidegate.ports import WorkQueue
 from tidegate.worker.backoff import Random, full_jitter_s
 from tidegate.worker.waiting import happens_within, unless
 
-__all__ = ["PATIENCE_S", "lease_of"]
+__all__ = ["PATIENCE_S", "lease_of", "leases_of"]
 
 PATIENCE_S: Final = 30.0
 """So long a worker that starts tries to reach its queue: networks and endpoints come up beside it. After that its end
@@ -20,6 +20,15 @@ _RETRY_BASE_S: Final = 1.0
 _RETRY_CAP_S: Final = 5.0
 
 logger = logging.getLogger(__name__)
+
+
+async def leases_of(
+    queues: Sequence[WorkQueue], stopping: asyncio.Event, clock: Callable[[], float], random: Random
+) -> list[int] | None:
+    """As `lease_of`, of each queue; None as soon as `stopping` is set."""
+    asked = await asyncio.gather(*(lease_of(queue, stopping, clock, random) for queue in queues))
+    leases_s = [lease_s for lease_s in asked if lease_s is not None]
+    return leases_s if len(leases_s) == len(queues) else None
 
 
 async def lease_of(queue: WorkQueue, stopping: asyncio.Event, clock: Callable[[], float], random: Random) -> int | None:
