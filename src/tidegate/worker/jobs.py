@@ -6,12 +6,11 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tidegate.core.poison import Ruling, Verdict
 from tidegate.ports import Received
 from tidegate.worker.followers import Followers
+from tidegate.worker.hanging import Hanging
 from tidegate.worker.lane import Hand, Lane
 from tidegate.worker.message import Batch
-from tidegate.worker.outcomes import HandlerHangs
 from tidegate.worker.poison import Quarantine
 from tidegate.worker.postbox import Postbox
 from tidegate.worker.prefetch import room_for
@@ -19,6 +18,7 @@ from tidegate.worker.run_handler import HandlerRunner
 from tidegate.worker.settle import Settler
 from tidegate.worker.slots import Slots
 from tidegate.worker.sorting import UNSORTED, Sorting
+from tidegate.worker.suspects import Suspects
 from tidegate.worker.telemetry import Telemetry
 from tidegate.worker.waiting import happens_within
 from tidegate.worker.waiting_room import Load, WaitingRoom
@@ -26,8 +26,6 @@ from tidegate.worker.waiting_room import Load, WaitingRoom
 __all__ = ["Jobs"]
 
 _LAST_CALL_S: Final = 1.0
-_ENDS_WITHIN_S: Final = 30.0
-"""So long a handler may take to end that was told that its lease is lost, where leases are kept for progress only."""
 _SENT_BACK_S: Final = 5
 """How long a message is hidden whose class has all its slots, and as many more in hand as there may be."""
 
@@ -62,10 +60,10 @@ class Jobs:
         self._room = WaitingRoom(sorting.limit(lambda: slots.total))
         self._hands: dict[int, Load] = {}
         self._running: set[Load] = set()
-        self._examining: set[Load] = set()
         self._followers = Followers()
+        self._suspects = Suspects(quarantine, settler, slots, sorting, self._followers, self)
+        self._hanging = Hanging(runner, slots, self._followers, self._running.__contains__)
         self._ends: Postbox[tuple[Load, BaseException | None]] = Postbox(asyncio.get_running_loop(), self._on_end)
-        self._given_up = 0
         self._idle = asyncio.Event()
         self._idle.set()
 
@@ -81,13 +79,13 @@ class Jobs:
         """
         hands = [lane.take(each, handed_out_s) for each in received]
         clear, suspects = self._quarantine.sort(hands)
-        for load in map(Load, ([hand] for hand in suspects)):
-            self._examining.add(load)
+        if suspects:
             self._idle.clear()
-            self._followers.start(self._examine(load), load, "tidegate-suspect")
-        self._admit(clear)
+            self._suspects.look_into(suspects)
+        self.admit(clear)
 
-    def _admit(self, hands: Sequence[Hand]) -> None:
+    def admit(self, hands: Sequence[Hand]) -> None:
+        """Each of them may run: it waits for its turn. Raises as `arrive`."""
         if self._quarantine.busy:
             for hand in hands:
                 hand.give_back(0)  # what were in hand when a suspect kills the worker would be suspect too
@@ -138,7 +136,7 @@ class Jobs:
         elif not any(other.held() for other in load.hands):
             load.run.interrupt()
             if hand.lane.book.gated:
-                asyncio.get_running_loop().call_later(_ENDS_WITHIN_S, self._give_up, load)
+                self._hanging.expect_end(load)
 
     def started_at_s(self) -> tuple[float, ...]:
         """When each handler that runs was started."""
@@ -173,55 +171,29 @@ class Jobs:
         self._running.clear()
         self._followers.close()
 
-    async def _examine(self, load: Load) -> None:
-        """A message that may have killed its last worker, or came back too often."""
-        try:
-            await self._act_on(load, await self._quarantine.rule(load.hands[0]))
-        finally:
-            self._examining.discard(load)
-            self._look_whether_idle()
+    def make_way(self, load: Load) -> None:
+        """It is to run alone: what waits goes back, what runs may end, and nothing more is received."""
+        self._release_room()
+        self._hands[load.hands[0].key] = load
+        self._slots.hold()
+        self._start_waiting()
 
-    async def _act_on(self, load: Load, ruling: Ruling) -> None:
-        hand = load.hands[0]
-        if not hand.held():
-            return
-        if self._slots.closed:
-            hand.give_back(0)
-        elif ruling.verdict is Verdict.DEAD_LETTER:
-            await self._settler.reject([(hand, ruling.reason)])
-        elif ruling.verdict is Verdict.ALONE:
-            logger.warning("message %s runs alone in this worker: %s", hand.message.id, ruling.reason)
-            load.job_class = self._sorting.loads(load.hands)[0].job_class
-            self._release_room()
-            self._hands[hand.key] = load
-            self._quarantine.put(load)
-            self._slots.hold()
-            self._start_waiting()
-        else:
-            hand.noted = False
-            self._admit([hand])
-
-    async def _start_alone(self, load: Load) -> None:
-        hand = load.hands[0]
-        await self._quarantine.notebook.begins_alone(hand.message)
-        hand.noted = False
-        if hand.held() and not self._slots.closed:
-            self._start(load)
-            return
+    def never_ran(self, load: Load) -> None:
+        """The one that was to run alone goes back: others may start."""
         self._out(load)
-        self._drop(hand)
+        self._drop(load.hands[0])
         if not self._slots.closed:
             self._start_waiting()
-        self._look_whether_idle()
+        self.look_whether_idle()
 
     def _start_waiting(self) -> None:
         if self._quarantine.busy:
-            if not self._running and (suspect := self._quarantine.next()) is not None:
-                self._followers.start(self._start_alone(suspect), suspect, "tidegate-alone")
+            if not self._running:
+                self._suspects.start_next()
             return
         self._slots.let_in()
         while self._slots.idle and (load := self._room.next()) is not None:
-            self._start(load)
+            self.start(load)
         for load in self._room.overflow(self._slots.most_blocked):
             for hand in load.hands:
                 del self._hands[hand.key]
@@ -231,7 +203,8 @@ class Jobs:
     def _count_waiting(self) -> None:
         self._slots.waiting, self._slots.blocked = self._room.startable(), self._room.blocked()
 
-    def _start(self, load: Load) -> None:
+    def start(self, load: Load) -> None:
+        """Its handler, now. Raises as `arrive`."""
         messages = tuple(hand.message for hand in load.hands)
         load.started_at_s = self._clock()
         try:
@@ -282,10 +255,11 @@ class Jobs:
             self._hands.pop(hand.key, None)
         if self._quarantine.busy and not self._slots.closed:
             self._start_waiting()
-        self._look_whether_idle()
+        self.look_whether_idle()
 
-    def _look_whether_idle(self) -> None:
-        if not (self._running or self._examining or self._quarantine.busy):
+    def look_whether_idle(self) -> None:
+        """Something has ended that `idle` waits for."""
+        if not (self._running or self._suspects.examining or self._quarantine.busy):
             self._idle.set()
 
     def _out(self, load: Load) -> None:
@@ -304,18 +278,6 @@ class Jobs:
         if room != self._slots.room:
             self._slots.resize(self._slots.total, room)
         return rejects
-
-    def _give_up(self, load: Load) -> None:
-        """Its slot is needed. Too many of these, and the worker leaves: a fresh process is what helps then."""
-        if load not in self._running or load.run is None:
-            return
-        self._given_up += 1
-        if self._given_up > self._slots.total:
-            self._followers.break_off(HandlerHangs())
-            return
-        logger.error("the handler of message %s hangs: its slot is given to another", load.hands[0].message.id)
-        self._runner.replace()
-        load.run.give_up()
 
     def _never_started(self, load: Load) -> None:
         """One message of a load that waits has lost its lease: the whole load goes back, to be handed out anew."""
