@@ -96,7 +96,7 @@ def test_what_could_not_be_had_winds_nothing_up() -> None:
 
 
 def test_chance_explains_all_of_a_calm_pools_surges_and_little_of_a_bursty_ones() -> None:
-    assert calm_share(0.0, 10.0, 100.0) == 1.0
+    assert calm_share(0.0, 10.0, 100.0) == calm_share(9e-304, 10.0, 100.0) == 1.0  # whose square is none
     shares = [calm_share(surge, 10.0, 100.0) for surge in (0.03, 0.1, 0.4, 3.0)]
     assert shares == sorted(shares, reverse=True)
     assert shares[0] == 1.0

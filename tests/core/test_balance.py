@@ -56,4 +56,6 @@ def test_a_tick_without_reports_or_without_time_changes_nothing() -> None:
 
 def test_the_usual_rate_is_that_of_the_last_quarter_of_an_hour() -> None:
     assert usual_per_s(balanced(fleet(), ticks=1000)) == pytest.approx(1.0, rel=0.01)
+    assert usual_per_s(balanced(fleet(), ticks=6)) == pytest.approx(1.0, rel=0.01), "a young pool has no quarter yet"
+    assert usual_per_s(Balance()) == 0.0
     assert usual_per_s(replace(balanced(fleet()), starts=0.0)) == 0.0

@@ -203,6 +203,8 @@ pools = st.builds(
     min_workers=st.integers(0, 10),
     max_workers=st.integers(10, 200),
     slots_per_worker=st.integers(1, 32),
+    policy=st.sampled_from(["littles-law", "wait"]),
+    economy=st.sampled_from(["lean", "prompt"]),
     utilization=st.none() | st.floats(0.05, 1),
     drain_target_s=st.none() | st.floats(1, 3600),
     ramp_share=st.floats(0, 4),
@@ -231,6 +233,10 @@ states = st.builds(
         workers=st.none() | st.integers(0, 300),
     ),
     service_time=st.none() | st.just(ServiceTime(50, 40, 64)),
+    lean=st.floats(0, 1),
+    surge=st.floats(0, 3),
+    margin=st.floats(0, 1),
+    count_error=st.floats(0, 0.2),
     desired=st.none() | st.integers(0, 50),
 )
 
@@ -289,6 +295,18 @@ def test_more_backlog_never_gives_fewer_workers(pool: Pool, state: PoolState, se
     fuller = replace(first, visible=replace(first.visible, value=first.visible.value + more))
     now, _ = decide(pool, state, seen)
     then, _ = decide(pool, replace(state, samples=earlier), replace(seen, queues=(fuller,)))
+    assert then.desired >= now.desired
+
+
+@settings(max_examples=300, deadline=None)
+@given(pools, states, observations(), st.floats(1, 20))
+def test_longer_service_never_gives_fewer_workers(
+    pool: Pool, state: PoolState, seen: Observation, factor: float
+) -> None:
+    runs = ServiceTime(1e6, 8e5, 1.28e6)  # so many that one tick's reports don't matter
+    longer = replace(runs, sum_s=runs.sum_s * factor, square_sum_s2=runs.square_sum_s2 * factor**2)
+    now, _ = decide(pool, replace(state, service_time=runs), seen)
+    then, _ = decide(pool, replace(state, service_time=longer), seen)
     assert then.desired >= now.desired
 
 

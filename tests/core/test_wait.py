@@ -10,8 +10,8 @@ from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worke
 from tidegate.core.committed import Committed, commit, workers_by
 from tidegate.core.decide import decide
 from tidegate.core.estimate import Estimate
-from tidegate.core.model import PoolState, Sample
-from tidegate.core.need import Load
+from tidegate.core.model import Pool, PoolState, Sample
+from tidegate.core.need import Load, need
 from tidegate.core.signals import read_signals
 from tidegate.core.wait import deadline_workers, hold_the_wait, mean_wait_bound_s
 
@@ -106,16 +106,59 @@ def test_a_fifo_queue_has_no_spread_of_waits_and_a_long_queue_little() -> None:
     assert bounds[-1] < 120
 
 
-@given(st.floats(0, 1e5), st.floats(0, 1e4), st.floats(0, 2000), st.floats(0, 1), st.floats(0, 3), st.floats(5, 3600))
-def test_more_backlog_never_needs_fewer_workers(
-    waiting: float, more: float, head_s: float, lean: float, surge: float, target_s: float
-) -> None:
-    load = replace(LOAD, waiting=waiting, head_age=Estimate(head_s, "counts"), lean=lean, surge=surge)
-    pool = replace(WAIT, target_wait_s=target_s)
-    assert (
-        hold_the_wait(pool, replace(load, waiting=waiting + more), 500).workers
-        >= hold_the_wait(pool, load, 500).workers
-    )
+loads = st.builds(
+    lambda rate, steady, waiting, head_s, service_s, variation, start_up_s, running, starting, lean, surge: Load(
+        arrivals=Estimate(rate, "counts"),
+        waiting=waiting,
+        head_age=Estimate(head_s, "counts"),
+        service_time=Estimate(service_s, "workers"),
+        variation=variation,
+        start_up=Estimate(start_up_s, "measured"),
+        slots_per_worker=4,
+        steady_per_s=steady,
+        committed=Committed(running=running, starting=((start_up_s / 2, starting),)),
+        lean=lean,
+        surge=surge,
+    ),
+    rate=st.floats(0, 100),
+    steady=st.floats(0, 100),
+    waiting=st.floats(0, 1e5),
+    head_s=st.floats(0, 2000),
+    service_s=st.floats(0.01, 100),
+    variation=st.floats(0, 4),
+    start_up_s=st.floats(0.1, 600),
+    running=st.integers(0, 100),
+    starting=st.integers(0, 50),
+    lean=st.floats(0, 1),
+    surge=st.floats(0, 3),
+)
+objectives = st.builds(
+    lambda target_s, policy, utilization: replace(WAIT, target_wait_s=target_s, policy=policy, utilization=utilization),
+    target_s=st.floats(5, 3600),
+    policy=st.sampled_from(["littles-law", "wait"]),
+    utilization=st.none() | st.floats(0.05, 1),
+)
+
+
+def needed(pool: Pool, load: Load) -> int:
+    return (need if pool.plain else hold_the_wait)(pool, load, 500).workers
+
+
+@given(objectives, loads, st.floats(0, 1e4))
+def test_more_backlog_never_needs_fewer_workers(pool: Pool, load: Load, more: float) -> None:
+    assert needed(pool, replace(load, waiting=load.waiting + more)) >= needed(pool, load)
+
+
+@given(objectives, loads, st.floats(0, 100))
+def test_more_arrivals_never_need_fewer_workers(pool: Pool, load: Load, more: float) -> None:
+    more_come = Estimate(load.arrivals.value + more, "counts")
+    assert needed(pool, replace(load, arrivals=more_come)) >= needed(pool, load)
+
+
+@given(objectives, loads, st.floats(1, 10))
+def test_longer_service_never_needs_fewer_workers(pool: Pool, load: Load, factor: float) -> None:
+    longer = Estimate(load.service_time.value * factor, "workers")
+    assert needed(pool, replace(load, service_time=longer)) >= needed(pool, load)
 
 
 def test_starting_workers_are_timed_by_the_raises_that_they_answer() -> None:

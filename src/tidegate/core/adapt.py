@@ -66,10 +66,8 @@ def calm_share(surge: float, rate_per_s: float, blind: float) -> float:
     >>> calm_share(0.05, 10.0, 100.0), round(calm_share(0.4, 1.0, 100.0), 2)
     (1.0, 0.2)
     """
-    if surge <= 0:
-        return 1.0
-    by_chance = SURGE_SIGMAS**2 * 0.6 / max(rate_per_s * blind, 1.0)
-    return min(1.0, CALM_FACTOR * by_chance / surge**2)
+    by_chance = CALM_FACTOR * SURGE_SIGMAS**2 * 0.6 / max(rate_per_s * blind, 1.0)
+    return 1.0 if surge**2 <= by_chance else by_chance / surge**2
 
 
 def learn_surge(surge: float, samples: Sequence[Sample], blind: float, elapsed_s: float) -> float:

@@ -39,6 +39,7 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
         busy_s=known.busy_s * slots + fleet.busy * elapsed_s,
         starts=known.starts * slots + fleet.starts,
         ends=known.ends * slots + fleet.runs,
+        seen_s=known.seen_s * slots + elapsed_s,
         waited_s=waited_s * queue,
         counted_s=counted_s * queue,
         span_s=span_s * queue,
@@ -68,5 +69,5 @@ def count_scale(balance: Balance) -> float:
 
 
 def usual_per_s(balance: Balance) -> float:
-    """Starts a second over the last quarter of an hour."""
-    return balance.starts / SLOTS_MEMORY_S
+    """Starts a second over the last quarter of an hour, or for as long as they have been counted."""
+    return balance.starts / balance.seen_s if balance.seen_s > 0 else 0.0

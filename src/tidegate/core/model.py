@@ -158,6 +158,8 @@ class Balance:
     busy_s: float = 0.0
     starts: float = 0.0
     ends: float = 0.0
+    seen_s: float = 0.0
+    """How long slots, starts and ends have been counted."""
     waited_s: float = 0.0
     counted_s: float = 0.0
     span_s: float = 0.0
