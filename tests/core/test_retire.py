@@ -97,7 +97,7 @@ def test_a_retired_worker_that_died_is_forgotten_and_another_goes_in_its_stead()
     """The platform starts one in its place, since the count was not lowered for it."""
     outcome = step(2, (Retired("x", NOW_S - 60), Retired("d", NOW_S - 60)), seen(*BUSY))
     assert ids(outcome) == {"d", "b"}
-    assert "1 retired fell silent, the platform starts others in their place" in outcome.notes
+    assert "1 retired fell silent, which the platform makes up for" in outcome.notes
 
 
 def test_one_that_stopped_after_the_count_was_lowered_for_it_is_forgotten_without_a_word() -> None:

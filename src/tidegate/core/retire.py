@@ -127,7 +127,7 @@ def _still_true(
     present = [each for each in retired if each.worker_id in alive]
     notes = []
     if died := len(_draining(retired)) - len(_draining(present)):
-        notes.append(f"{died} retired fell silent, the platform starts others in their place")
+        notes.append(f"{died} retired fell silent, which the platform makes up for")
     hung = [each for each in present if each.left_at_s is None and seen.now_s - each.since_s > DRAIN_LIMIT_S]
     if hung:
         notes.append(f"{_names(hung)} did not drain within 12 hours and is given up on")
