@@ -125,7 +125,6 @@ target_wait = "{settings.target_wait_s:g}s"
 min_workers = {settings.min_workers}
 max_workers = {settings.max_workers}
 slots_per_worker = {settings.slots}
-utilization = 0.7
 hold = "{settings.hold_s:g}s"
 service_time_hint = "{settings.service_time_s:g}s"
 start_up_hint = "{settings.start_up_s:g}s"
