@@ -96,19 +96,10 @@ resource "aws_ecs_service" "this" {
 resource "aws_iam_role" "execution" {
   count = local.is_lambda ? 0 : 1
 
-  name        = "${var.name}-execution"
-  description = "Lets ECS start the tidegate controller ${var.name}."
-  tags        = var.tags
-
-  assume_role_policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Effect    = "Allow"
-      Action    = "sts:AssumeRole"
-      Principal = { Service = "ecs-tasks.amazonaws.com" }
-      Condition = { StringEquals = { "aws:SourceAccount" = data.aws_caller_identity.current.account_id } }
-    }]
-  })
+  name               = "${var.name}-execution"
+  description        = "Lets ECS start the tidegate controller ${var.name}."
+  tags               = var.tags
+  assume_role_policy = local.trust["ecs-tasks"]
 }
 
 resource "aws_iam_role_policy" "execution" {

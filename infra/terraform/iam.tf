@@ -47,23 +47,25 @@ locals {
     }
   ]
 
-  trusted_service = local.is_lambda ? "lambda.amazonaws.com" : "ecs-tasks.amazonaws.com"
+  # Which service may take on a role of this module, on behalf of this account alone.
+  trust = {
+    for service in ["lambda", "ecs-tasks", "scheduler"] : service => jsonencode({
+      Version = "2012-10-17"
+      Statement = [{
+        Effect    = "Allow"
+        Action    = "sts:AssumeRole"
+        Principal = { Service = "${service}.amazonaws.com" }
+        Condition = { StringEquals = { "aws:SourceAccount" = data.aws_caller_identity.current.account_id } }
+      }]
+    })
+  }
 }
 
 resource "aws_iam_role" "controller" {
-  name        = "${var.name}-controller"
-  description = "The tidegate controller ${var.name}: reads queues, sets desired counts."
-  tags        = var.tags
-
-  assume_role_policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Effect    = "Allow"
-      Action    = "sts:AssumeRole"
-      Principal = { Service = local.trusted_service }
-      Condition = { StringEquals = { "aws:SourceAccount" = data.aws_caller_identity.current.account_id } }
-    }]
-  })
+  name               = "${var.name}-controller"
+  description        = "The tidegate controller ${var.name}: reads queues, sets desired counts."
+  tags               = var.tags
+  assume_role_policy = local.trust[local.is_lambda ? "lambda" : "ecs-tasks"]
 }
 
 resource "aws_iam_role_policy" "controller" {

@@ -78,19 +78,10 @@ resource "aws_scheduler_schedule" "this" {
 resource "aws_iam_role" "schedule" {
   count = local.is_lambda ? 1 : 0
 
-  name        = "${var.name}-schedule"
-  description = "Lets the schedule call the tidegate controller ${var.name}."
-  tags        = var.tags
-
-  assume_role_policy = jsonencode({
-    Version = "2012-10-17"
-    Statement = [{
-      Effect    = "Allow"
-      Action    = "sts:AssumeRole"
-      Principal = { Service = "scheduler.amazonaws.com" }
-      Condition = { StringEquals = { "aws:SourceAccount" = data.aws_caller_identity.current.account_id } }
-    }]
-  })
+  name               = "${var.name}-schedule"
+  description        = "Lets the schedule call the tidegate controller ${var.name}."
+  tags               = var.tags
+  assume_role_policy = local.trust["scheduler"]
 }
 
 resource "aws_iam_role_policy" "schedule" {
