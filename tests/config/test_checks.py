@@ -17,6 +17,7 @@ EXAMPLE = Path(__file__).parents[2] / "examples" / "tidegate.toml"
 ARN = "arn:aws:sqs:eu-central-1:123456789012:orders"
 URL = "https://sqs.eu-central-1.amazonaws.com/123456789012/orders"
 VPC_URL = "https://vpce-1a2b.sqs.eu-central-1.vpce.amazonaws.com/123456789012/orders"
+ALARM_ARN = "arn:aws:cloudwatch:eu-central-1:123456789012:alarm:5xx"
 CLUSTER_ARN = "arn:aws:ecs:eu-central-1:123456789012:cluster/prod"
 ECS_ARN = "arn:aws:ecs:eu-central-1:123456789012:service/prod/orders"
 OLD_ECS_ARN = "arn:aws:ecs:eu-central-1:123456789012:service/orders"
@@ -37,6 +38,8 @@ def test_the_settings_that_all_rows_change_are_right() -> None:
         ({"queues": ["a"]}, "queue", "orders", "is set together with queues"),
         ({"queue": GONE, "queues": ["a", "b", "a"]}, "queues[2]", "a", "is in the list twice"),
         ({"queue": GONE, "queues": [VPC_URL, ARN]}, "queues[1]", ARN, "is in the list twice"),
+        ({"hold_on_alarms": ["5xx", "slow", "5xx"]}, "hold_on_alarms[2]", "5xx", "is in the list twice"),
+        ({"hold_on_alarms": [ALARM_ARN, ALARM_ARN]}, "hold_on_alarms[1]", ALARM_ARN, "is in the list twice"),
         (
             {"ecs": {"cluster": "test", "service": ECS_ARN}},
             "ecs.service",
@@ -133,6 +136,7 @@ def test_a_pool_that_contradicts_itself_is_refused(
         {"lease_heartbeat": 30, "visibility_timeout": 60},
         {"lease_heartbeat": 31},
         {"queue": GONE, "queues": [ARN, ARN.replace("central", "west")]},
+        {"hold_on_alarms": [ALARM_ARN, ALARM_ARN.replace("central", "west"), "slow"]},
         {"ecs": {"cluster": "prod", "service": ECS_ARN}},
         {"ecs": {"cluster": "prod", "service": OLD_ECS_ARN}},
         {"ecs": {"cluster": CLUSTER_ARN, "service": ECS_ARN}},
@@ -163,6 +167,7 @@ def test_the_nearest_settings_that_make_sense_are_taken_without_a_warning(change
         ({"target_wait": "9s"}, "pools.orders.target_wait", "is shorter than tick = 10s"),
         ({"lease_heartbeat": 31, "visibility_timeout": 60}, "pools.orders.lease_heartbeat", "is more than half of"),
         ({"queue": GONE, "queues": [ARN, "orders"]}, "pools.orders.queues[1]", "may be in the list twice"),
+        ({"hold_on_alarms": [ALARM_ARN, "5xx"]}, "pools.orders.hold_on_alarms[1]", "may be in the list twice"),
         ({"service_time_hint": "31s"}, "pools.orders.stop_timeout", "scale-in and deployments interrupt handlers"),
         ({"schedule": [WINDOW]}, "pools.orders.schedule[0].name", "changes neither limit"),
         ({".table": GONE}, "table", "what was learned is lost at a restart"),

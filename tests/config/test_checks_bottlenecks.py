@@ -70,6 +70,7 @@ def test_a_bottleneck_that_leaves_no_room_is_refused(
             "hold_on_alarms",
             "has no effect with downstream_guard = false",
         ),
+        ({"step_back": True, "downstream_guard": False}, "step_back", "has no effect with downstream_guard = false"),
         (
             {"worker": {"cpus": 2, "cpu_per_job": 1}},
             "slots_per_worker",
@@ -91,6 +92,8 @@ def test_what_is_likely_not_meant_is_said(changes: dict[str, Any], setting: str,
         {"message_groups": 1, **FIFO},
         {"worker": {"cpus": 5, "cpu_per_job": 1, "memory_mib": 1000, "memory_mib_per_job": 200}},
         {"worker": {"cpus": 1}},
+        {"step_back": False, "downstream_guard": False},
+        {"downstream_guard": False},
     ],
 )
 def test_what_just_fits_passes(changes: dict[str, Any]) -> None:

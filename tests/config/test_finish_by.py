@@ -99,6 +99,9 @@ def test_what_an_objective_can_not_be_is_said(changes: dict[str, Any], setting: 
         ({"target_wait": GONE, "finish_by": "06:00", "economy": "prompt"}, "economy"),
         ({"target_wait": GONE, "finish_by": "06:00", "drain_target": "5m"}, "drain_target"),
         ({"noisy_share": 0.5}, "noisy_share"),
+        ({"policy": "littles-law", "economy": "lean"}, "economy"),
+        ({"utilization": 0.7, "economy": "prompt"}, "economy"),
+        ({"utilization": 0.7, "policy": "wait"}, "policy"),
     ],
 )
 def test_what_has_no_effect_is_a_warning(changes: dict[str, Any], words: str) -> None:

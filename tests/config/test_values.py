@@ -28,15 +28,20 @@ def test_a_duration_reads_as_a_number_or_with_units(written: object, seconds: fl
     assert pool({"target_wait": written}).target_wait_s == seconds
 
 
-@pytest.mark.parametrize(
-    "written", ["", "s", "5 minutes", "-5s", "1.5.2s", -1, True, [], {}, time(1, 2), math.nan, "∞"]
-)
+@pytest.mark.parametrize("written", ["", "s", "5 minutes", "--5s", "1.5.2s", True, [], {}, time(1, 2), math.nan, "∞"])
 def test_what_is_no_duration_is_told_what_is_accepted(written: object) -> None:
     (fault,) = faults(changed({"target_wait": written}))
     assert fault.setting == "pools.orders.target_wait"
     assert fault.problem == "is not a duration"
     assert '"90s"' in fault.fix
     assert '"1h30m"' in fault.fix
+
+
+@pytest.mark.parametrize("written", [-3, -0.5, "-3", "-5s", "-1h30m", -math.inf])
+def test_a_negative_duration_is_said_to_be_negative(written: object) -> None:
+    (fault,) = faults(changed({"hold": written}))
+    assert (fault.setting, fault.problem) == ("pools.orders.hold", "is negative")
+    assert '"90s"' in fault.fix
 
 
 @pytest.mark.parametrize("written", [10**400, "9" * 500, "99999d", math.inf])

@@ -102,7 +102,7 @@ def test_every_fault_is_named_at_once_with_its_value_and_its_fix(monkeypatch: py
         ({"visibility_timeout": "13h"}, "visibility_timeout = '13h': no lease"),
         ({"heartbeat": 0}, "heartbeat = 0: not more than nothing"),
         ({"stop_timeout": "0s"}, "stop_timeout = '0s': not more than nothing"),
-        ({"grace": "-1"}, "grace = '-1': not a duration"),
+        ({"grace": "-1"}, "grace = '-1': negative"),
         ({"retry_base": 10, "retry_cap": 5}, "retry_base = 10.0: more than retry_cap = 5s"),
         ({"lifecycle_hook": "drain"}, "nobody would know when to keep and to complete it; set asg"),
         ({"lifecycle_hook": "drain", "asg": "workers", "notices": False}, "leave notices on"),

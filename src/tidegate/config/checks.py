@@ -1,13 +1,13 @@
 """What one pool's settings mean together. Each check yields what it finds; none needs another to have passed."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from tidegate.config.claims import Claims
 from tidegate.config.findings import ABSENT, At, Finding
 from tidegate.config.models import Settings
 from tidegate.config.pool import PoolSettings
-from tidegate.config.resources import Match, cluster_in, cluster_of, queue_of
+from tidegate.config.resources import Match, Resource, alarm_of, cluster_in, cluster_of, queue_of
 from tidegate.core.durations import format_duration
 from tidegate.core.leases import LeaseRisk, lease_risk
 
@@ -33,17 +33,26 @@ def _one_kind_of_queue(at: At, pool: PoolSettings, settings: Settings) -> Iterat
 
 
 def _each_queue_once(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    queues = [queue_of(text, settings.region) for text in pool.queues or ()]
+    yield from _each_once((*at, "queues"), pool.queues or (), queues, "write both as ARN or URL")
+
+
+def _each_alarm_once(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
+    alarms = [alarm_of(text, settings.region) for text in pool.hold_on_alarms]
+    yield from _each_once((*at, "hold_on_alarms"), pool.hold_on_alarms, alarms, "write both as ARN")
+
+
+def _each_once(at: At, texts: Sequence[str], resources: Sequence[Resource], tell: str) -> Iterator[Finding]:
+    """`resources` are what the texts name; `tell` is how two that may be one are told apart."""
     claims = Claims[int]()
-    for place, text in enumerate(pool.queues or ()):
-        queue, where = queue_of(text, settings.region), (*at, "queues", place)
-        claim = claims.first(queue)
-        claims.add(queue, place)
+    for place, (text, resource) in enumerate(zip(texts, resources, strict=True)):
+        claim = claims.first(resource)
+        claims.add(resource, place)
         if claim and claim.match is Match.YES:
-            problem = "is in the list twice and would be counted twice"
-            yield Finding(where, text, problem, "remove one of them", (("region",),))
+            yield Finding((*at, place), text, "is in the list twice", "remove one of them", (("region",),))
         elif claim:
             problem = "may be in the list twice (one is written without its Region or account)"
-            yield Finding(where, text, problem, "write both as ARN or URL; remove one if they are one", warning=True)
+            yield Finding((*at, place), text, problem, f"{tell}; remove one if they are one", warning=True)
 
 
 def _one_kind_of_capacity(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
@@ -142,6 +151,7 @@ def _text(seconds: float) -> str:
 _CHECKS: tuple[Check, ...] = (
     _one_kind_of_queue,
     _each_queue_once,
+    _each_alarm_once,
     _service_in_its_cluster,
     _one_kind_of_capacity,
     _minimum_and_maximum,

@@ -83,10 +83,14 @@ def _worker(at: At, pool: PoolSettings) -> Iterator[Finding]:
 
 
 def _guard(at: At, pool: PoolSettings) -> Iterator[Finding]:
-    if pool.hold_on_alarms and not pool.downstream_guard:
-        problem = "has no effect with downstream_guard = false"
-        fix = "set downstream_guard = true, or remove it"
+    """What is part of the guard, and asked for while the guard is off. (`step_back = false` fits that.)"""
+    if pool.downstream_guard:
+        return
+    problem, fix = "has no effect with downstream_guard = false", "set downstream_guard = true, or remove it"
+    if pool.hold_on_alarms:
         yield Finding((*at, "hold_on_alarms"), pool.hold_on_alarms, problem, fix, warning=True)
+    if pool.step_back and "step_back" in pool.model_fields_set:
+        yield Finding((*at, "step_back"), True, problem, fix, warning=True)
 
 
 def _always(pool: PoolSettings) -> int:

@@ -14,6 +14,7 @@ def check_objective(at: At, pool: PoolSettings) -> Iterator[Finding]:
     """Exactly one objective; settings that mean nothing with it; fair queues."""
     yield from _one_objective(at, pool)
     yield from _nothing_to_do_with_it(at, pool)
+    yield from _plain_formula(at, pool)
     yield from _fair(at, pool)
 
 
@@ -36,6 +37,18 @@ def _nothing_to_do_with_it(at: At, pool: PoolSettings) -> Iterator[Finding]:
         if name in said:
             problem = "has no effect with finish_by: there is no wait to hold"
             yield Finding((*at, name), ABSENT, problem, "remove it", warning=True)
+
+
+def _plain_formula(at: At, pool: PoolSettings) -> Iterator[Finding]:
+    """What only `policy = "wait"` heeds, where a setting asks for the plain formula."""
+    if pool.finish_by is not None or (pool.policy == "wait" and pool.utilization is None):
+        return
+    asked = 'policy = "littles-law"' if pool.utilization is None else f"utilization = {pool.utilization}"
+    problem = f"has no effect with {asked}, which is the plain formula"
+    if "economy" in pool.model_fields_set:
+        yield Finding((*at, "economy"), pool.economy, problem, "remove one of the two", warning=True)
+    if pool.policy == "wait" and "policy" in pool.model_fields_set:
+        yield Finding((*at, "policy"), pool.policy, problem, "remove one of the two", warning=True)
 
 
 def _fair(at: At, pool: PoolSettings) -> Iterator[Finding]:

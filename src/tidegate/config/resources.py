@@ -12,6 +12,7 @@ from tidegate.core.queues import QUEUE_FIX, parse_queue
 __all__ = [
     "Match",
     "Resource",
+    "alarm_of",
     "cluster_in",
     "cluster_of",
     "queue_of",
@@ -143,6 +144,12 @@ def queue_of(text: str, region: str | None) -> Resource:
         return Resource(text)
     where = address.region if address.region or address.url else region
     return Resource(address.name, where, address.account)
+
+
+def alarm_of(text: str, region: str | None) -> Resource:
+    """Where an alarm is; `region` is the settings' own, which a bare name is looked up in."""
+    arn = parse_arn(text)
+    return Resource(arn.resource.removeprefix("alarm:"), arn.region, arn.account) if arn else Resource(text, region)
 
 
 def cluster_of(text: str) -> Resource:

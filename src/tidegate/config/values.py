@@ -80,8 +80,9 @@ class Duration(_Kind):
         accepted = 'write seconds as a number (90) or a number with its unit: "250ms", "90s", "5m", "1h30m", "2d"'
         try:
             seconds = parse_duration(value)
-        except (ValueError, OverflowError):
-            raise refuse("is not a duration", accepted) from None
+        except ValueError as error:
+            problem, _, _ = str(error).partition(";")
+            raise refuse(f"is {problem}", accepted) from None
         if not self.at_least_s <= seconds <= self.at_most_s:
             low, high = format_duration(self.at_least_s), format_duration(self.at_most_s)
             too = "short" if seconds < self.at_least_s else "long"

@@ -16,20 +16,23 @@ _HOW = 'write seconds as a number (90) or a number with a unit: "250ms", "90s", 
 def parse_duration(value: object) -> float:
     """Seconds of a number, or of a text such as "90", "90s", "1h30m"; zero or more.
 
-    Raises ValueError, with a sentence that says what to write, for anything else: a bool, a negative or endless
-    number, an unknown unit, an empty text.
+    Raises ValueError for anything else: "PROBLEM; what to write", where the problem is that it is not a duration (a
+    bool, an unknown unit, an empty text), negative, or endless.
 
     >>> parse_duration(90), parse_duration("90s"), parse_duration("1h30m"), parse_duration("250ms")
     (90.0, 90.0, 5400.0, 0.25)
     """
     if isinstance(value, str):
         seconds = _parse_text(value.strip().lower())
-    elif isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError(f"not a duration; {_HOW}")  # noqa: TRY004  pydantic reports ValueError only
+    elif isinstance(value, bool) or not isinstance(value, int | float) or value != value:
+        raise ValueError(f"not a duration; {_HOW}")
     else:
-        seconds = float(value) if abs(value) < _ENDLESS else math.inf  # an int may be larger than any float
-    if not math.isfinite(seconds) or seconds < 0:
-        raise ValueError("a duration is zero or more seconds and has an end")
+        larger_than_any_float = math.inf if value > 0 else -math.inf  # as an int may be
+        seconds = float(value) if abs(value) < _ENDLESS else larger_than_any_float
+    if seconds < 0:
+        raise ValueError(f"negative; {_HOW}")
+    if math.isinf(seconds):
+        raise ValueError(f"endless; {_HOW}")
     return seconds
 
 
@@ -49,8 +52,9 @@ def format_duration(seconds: float) -> str:
 
 
 def _parse_text(text: str) -> float:
+    sign, text = (-1.0, text[1:]) if text.startswith("-") else (1.0, text)
     if _PLAIN.fullmatch(text):
-        return float(text)
+        return sign * float(text)
     if not _PARTS.fullmatch(text):
         raise ValueError(f"not a duration; {_HOW}")
-    return math.fsum(float(count) * _UNITS_S[unit] for count, unit in _PART.findall(text))
+    return sign * math.fsum(float(count) * _UNITS_S[unit] for count, unit in _PART.findall(text))

@@ -120,7 +120,7 @@ def _seconds(text: str | None) -> float | None:
         seconds = parse_duration(text)
     except ValueError as error:
         problem, _, fix = str(error).partition("; ")
-        raise ConfigError([Fault("--for", text, problem, fix or _HOW_LONG)]) from error
+        raise ConfigError([Fault("--for", text, problem, fix)]) from error
     if not 0 < seconds <= _LONGEST_S:
         raise ConfigError([Fault("--for", text, "no time at all" if seconds == 0 else "more than a year", _HOW_LONG)])
     return seconds
