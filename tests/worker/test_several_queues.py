@@ -2,11 +2,12 @@
 
 import asyncio
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
 
-from tests.worker.conftest import PLAN, until, working
+from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.errors import Unreachable
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.lane import QueuePlan
@@ -120,6 +121,26 @@ def by_body(message: Message) -> str:
 
 
 CLASSES = replace(PLAN, sorting=Sorting(class_of=by_body))
+
+
+@pytest.mark.parametrize(
+    ("class_of", "says"),
+    [
+        (lambda message: message.json()["class"], "class_of raised KeyError"),
+        (lambda message: None, "class_of gave NoneType, no text"),
+        (lambda message: [message.body], "class_of gave list, no text"),
+    ],
+    ids=["raises", "none", "unhashable"],
+)
+async def test_a_message_whose_class_cannot_be_told_goes_to_its_handler_and_ends_no_worker(
+    work: Work, class_of: Callable[[Message], str], says: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with working(work, plan=replace(PLAN, sorting=Sorting(class_of=class_of))) as bench:
+        sent = bench.queue.send('{"card": "4111"}')
+        await until(lambda: bench.queue.deleted == [sent])
+        assert not bench.serving.done()
+    assert f"message {sent} has no class: {says}" in caplog.text
+    assert "4111" not in caplog.text
 
 
 class Classes:

@@ -74,8 +74,8 @@ class Jobs:
     def arrive(self, lane: Lane, received: Sequence[Received], handed_out_s: float) -> None:
         """Messages that a poll brought: each to its handler, or into the waiting room; suspects are looked into first.
 
-        Raises whatever keeps a handler from being started (no more threads, its loop is closed), or what `class_of`
-        raises; what has not been started then goes back at once.
+        Raises whatever keeps a handler from being started (no more threads, its loop is closed); what has not been
+        started then goes back at once.
         """
         hands = [lane.take(each, handed_out_s) for each in received]
         clear, suspects = self._quarantine.sort(hands)
@@ -90,15 +90,10 @@ class Jobs:
             for hand in hands:
                 hand.give_back(0)  # what were in hand when a suspect kills the worker would be suspect too
             return
-        try:
-            for load in self._sorting.loads(hands):
-                self._room.add(load)
-                for hand in load.hands:
-                    self._hands[hand.key] = load
-        except BaseException:
-            for hand in hands:
-                self._drop(hand)
-            raise
+        for load in self._sorting.loads(hands):
+            self._room.add(load)
+            for hand in load.hands:
+                self._hands[hand.key] = load
         self._start_waiting()
 
     def turn_away(self, lane: Lane, received: Sequence[Received], handed_out_s: float) -> None:
