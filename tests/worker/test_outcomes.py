@@ -130,10 +130,24 @@ async def test_a_reject_after_the_lease_was_lost_sends_nothing() -> None:
         assert bench.queue.of("dead_letter") == []
 
 
-@pytest.mark.parametrize("after", [-1, "soon", float("inf"), True])
-def test_a_retry_after_no_duration_is_refused(after: object) -> None:
-    with pytest.raises(ValueError, match="duration"):
+@pytest.mark.parametrize(
+    ("after", "says"),
+    [
+        (-1, "negative"),
+        (float("inf"), "endless"),
+        (float("nan"), "not a duration"),
+        ("soon", "not a duration"),
+        (True, "not a duration"),
+        (None, "not a duration"),
+    ],
+)
+def test_a_retry_after_no_duration_is_refused(after: object, says: str) -> None:
+    with pytest.raises(ValueError, match=says):
         Retry(after)  # type: ignore[arg-type]  # the mistake
+
+
+def test_a_reason_that_is_no_text_is_read_as_one() -> None:
+    assert Reject(ValueError("no such customer")).reason == "no such customer"
 
 
 @pytest.mark.parametrize("outcome", [Retry(3.0), Reject("why"), PartialFailure([None, Retry(1.0)])])

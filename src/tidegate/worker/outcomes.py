@@ -32,11 +32,12 @@ class Retry(TidegateError):
 class Reject(TidegateError):
     """This message can never be done: it goes to the dead-letter queue, with `reason` as its attribute.
 
-    The reason is for whoever reads that queue; it is not logged, because it may quote the body.
+    The reason is for whoever reads that queue; it is not logged, because it may quote the body. An error, or whatever
+    else is no text, stands there as its `str`.
     """
 
-    def __init__(self, reason: str) -> None:
-        self.reason = reason
+    def __init__(self, reason: object) -> None:
+        self.reason = str(reason)
         super().__init__("rejected")
 
     def __reduce__(self) -> tuple[type["Reject"], tuple[str]]:
