@@ -1,6 +1,7 @@
 """Handlers in child processes: what they may do, how they may end, and that nothing of it harms the worker."""
 
 import asyncio
+import multiprocessing
 import os
 import signal
 import threading
@@ -47,8 +48,10 @@ def message(body: str = "", lease: Lease | None = None, calls: DependencyLog | N
 @asynccontextmanager
 async def running(handler: Handler, slots: int = 1) -> AsyncIterator[ProcessRunner]:
     runner = ProcessRunner(Recipe(handler), slots, is_batch=False)
-    yield runner
-    runner.close()
+    try:
+        yield runner
+    finally:
+        runner.close()
 
 
 async def outcome(runner: ProcessRunner, given: Message) -> BaseException | None:
@@ -58,6 +61,14 @@ async def outcome(runner: ProcessRunner, given: Message) -> BaseException | None
 
 def raises(given: Message) -> None:
     raise ValueError("card " + "1" * 4)
+
+
+class NotYet(Retry):
+    """An outcome of the user's own, made of something else than a time."""
+
+    def __init__(self, order: Message) -> None:
+        super().__init__(after=11)
+        self.order = order
 
 
 def rejects(given: Message) -> None:
@@ -89,6 +100,7 @@ def hangs(given: Message) -> None:
 DEEDS: dict[str, Callable[[Message], object]] = {
     "raise": raises,
     "retry": lambda given: Retry(after=7),
+    "not yet": NotYet,
     "reject": rejects,
     "die": lambda given: os._exit(3),
     "killed": lambda given: os.kill(os.getpid(), signal.SIGKILL),
@@ -117,6 +129,23 @@ async def test_outcomes_come_back_and_an_errors_text_does_not() -> None:
         assert retry.after_s == 7
         assert isinstance(reject, Reject)
         assert reject.reason == "no such customer"
+
+
+async def test_an_outcome_of_the_users_own_means_what_its_base_does() -> None:
+    async with running(does_as_told) as runner:
+        error = await outcome(runner, message("not yet"))
+        assert type(error) is Retry
+        assert error.after_s == 11
+
+
+async def test_a_child_that_is_killed_between_two_messages_costs_neither() -> None:
+    before = set(multiprocessing.active_children())
+    async with running(does_as_told) as runner:
+        assert await outcome(runner, message("done")) is None
+        (child,) = set(multiprocessing.active_children()) - before
+        child.kill()
+        child.join(10)
+        assert await outcome(runner, message("done")) is None
 
 
 @pytest.mark.parametrize(("body", "says"), [("die", "exit code 3"), ("killed", "SIGKILL")])

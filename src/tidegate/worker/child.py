@@ -116,15 +116,20 @@ def _outcome(call: Callable[[Any], Any], given: Message | Batch) -> BaseExceptio
     try:
         result = call(given)
         check_finished(result)
-        return outcome_in(result)
+        return _sendable(outcome_in(result))
     except BaseException as error:  # noqa: BLE001  SystemExit in a handler fails its message, not the worker
         return _sendable(error)
 
 
 def _sendable(error: BaseException | None) -> BaseException | None:
-    """Outcomes as they are; of all other errors, which may not be importable there, what is logged of them."""
+    """Nothing of the user's own, which may not be importable there: of an outcome of a class of theirs what it says,
+    of all other errors what is logged of them."""
     if isinstance(error, PartialFailure):
         return PartialFailure([_sendable(each) for each in error.outcomes])
-    if error is None or isinstance(error, Retry | Reject):
-        return error
+    if error is None:
+        return None
+    if isinstance(error, Retry):
+        return Retry(error.after_s)
+    if isinstance(error, Reject):
+        return Reject(error.reason)
     return HandlerError(type(error).__qualname__, "".join(traceback.format_tb(error.__traceback__)).rstrip())

@@ -70,20 +70,16 @@ class ProcessRunner(ThreadRunner):
     def _in_child(self, given: Message | Batch) -> None:
         child: _Child | None = getattr(self._mine, "child", None)
         if child is None or not child.alive():
-            child = self._mine.child = self._new_child()
-        try:
-            error = child.run(list(given) if isinstance(given, Batch) else [given])
-        except ChildDied:
-            with self._changing:
-                self._children.discard(child)
-            raise
+            child = self._mine.child = self._new_child(instead_of=child)
+        error = child.run(list(given) if isinstance(given, Batch) else [given])
         if error is not None:
             raise error
 
-    def _new_child(self) -> "_Child":
+    def _new_child(self, instead_of: "_Child | None") -> "_Child":
         with self._changing:
             if self._closed:
                 raise ChildDied(None)
+            self._children.discard(instead_of)
             child = _Child(self._recipe, self._is_batch)
             self._children.add(child)
         return child
