@@ -59,3 +59,8 @@ def test_a_report_carries_its_dependencies_and_an_older_one_without_them_is_read
     figures = WorkFigures(10.0, dependencies=calls)
     assert from_json(WorkFigures, to_json(figures)) == figures
     assert from_json(WorkFigures, '{"span_s": 10.0}').dependencies == {}
+
+
+def test_what_is_no_value_of_ours_is_not_written() -> None:
+    with pytest.raises(TypeError):
+        to_json({"a": object()})

@@ -169,7 +169,7 @@ def faulty() -> Iterator[tuple[bytes | None, str]]:
     yield later, "line 1 has schema 9, this tidegate reads schema 1; run the tidegate version that wrote it"
     yield lines(1) + b"{}\n" + lines(2), "line 2 has schema None"
     yield lines(1) + b"\xff\n" + lines(2), "line 2 is damaged: not UTF-8; take the line out: sed -i 2d"
-    yield lines(1).replace(b'"target_wait_s":30.0', b'"target_wait_s":"x"'), "line 1 is damaged: pool.target_wait_s"
+    yield lines(1).replace(b'"target_wait_s":30,', b'"target_wait_s":"x",'), "line 1 is damaged: pool.target_wait_s"
 
 
 @pytest.mark.parametrize(("content", "said"), list(faulty()))
