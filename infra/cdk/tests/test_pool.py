@@ -236,6 +236,9 @@ def test_the_dashboard_shows_what_the_source_says() -> None:
     assert dashboard["DashboardName"] == "tidegate-orders"
     widgets = json.loads(text(dashboard["DashboardBody"]))["widgets"]
     assert [one["properties"]["title"] for one in widgets] == [one["title"] for one in WATCHED["dashboard"]]
+    assert all(isinstance(line, list) for one in widgets for line in one["properties"]["metrics"]), (
+        "PutDashboard wants it"
+    )
     (last,) = widgets[-1]["properties"]["metrics"]
     assert last[:4] == ["AWS/SQS", "ApproximateNumberOfMessagesVisible", "QueueName", "orders-dead"]
 

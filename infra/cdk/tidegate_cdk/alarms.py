@@ -111,7 +111,7 @@ class PoolAlarms(Construct):
     def _widget(self, widget: Mapping[str, Any]) -> dict[str, Any]:
         drawn = [self._line(one, True) for one in widget.get("show", [])]
         hidden = [self._line(one, False) for one in widget.get("hide", [])]
-        value = [{"expression": one, "label": widget["label"], "id": "value"} for one in _expressions(widget)]
+        value = [[{"expression": one, "label": widget["label"], "id": "value"}] for one in _expressions(widget)]
         lines = [
             {"label": line["label"], "value": self._number(line["value"])} for line in widget.get("horizontal", [])
         ]
