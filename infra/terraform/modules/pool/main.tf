@@ -7,6 +7,19 @@ locals {
   queue_arn             = local.makes_queue ? aws_sqs_queue.this[0].arn : var.queue_arn
   dead_letter_queue_arn = local.makes_queue ? aws_sqs_queue.dead_letters[0].arn : var.dead_letter_queue_arn
 
+  made_queues = merge(
+    { for queue in aws_sqs_queue.this : "queue" => queue },
+    { for queue in aws_sqs_queue.dead_letters : "dead_letters" => queue },
+  )
+
+  tls_only = {
+    Sid       = "RefuseWhatDoesNotComeOverTls"
+    Effect    = "Deny"
+    Principal = { AWS = "*" }
+    Action    = "sqs:*"
+    Condition = { Bool = { "aws:SecureTransport" = "false" } }
+  }
+
   # Known at plan time, unlike the ARN of a queue that is still to be made.
   dead_letter_queue_name = (
     local.makes_queue ? "${local.queue_name}-dead${local.suffix}" : try(split(":", var.dead_letter_queue_arn)[5], null)
@@ -72,13 +85,24 @@ resource "aws_sqs_queue_redrive_allow_policy" "dead_letters" {
   })
 }
 
+# Neither of them takes what does not come over TLS.
+resource "aws_sqs_queue_policy" "tls_only" {
+  for_each = local.made_queues
+
+  queue_url = each.value.id
+  policy    = jsonencode({ Version = "2012-10-17", Statement = [merge(local.tls_only, { Resource = each.value.arn })] })
+}
+
 module "alarms" {
   source = "../alarms"
 
   pool                   = var.name
   namespace              = var.namespace
   dead_letter_queue_name = local.dead_letter_queue_name
-  late_share_objective   = var.late_share_objective
-  alarm_actions          = var.alarm_actions
-  tags                   = var.tags
+
+  late_share_objective    = var.late_share_objective
+  scale_events_per_minute = var.scale_events_per_minute
+  left_out                = var.left_out
+  alarm_actions           = var.alarm_actions
+  tags                    = var.tags
 }

@@ -219,6 +219,31 @@ variable "late_share_objective" {
   }
 }
 
+variable "scale_events_per_minute" {
+  description = "Changes of the desired count per minute that are too many when they last half an hour."
+  type        = number
+  default     = 1
+
+  validation {
+    condition     = var.scale_events_per_minute > 0
+    error_message = "scale_events_per_minute must be above 0."
+  }
+}
+
+variable "left_out" {
+  description = "Ids of alarms that are not wanted (see infra/observability/pool.json)."
+  type        = set(string)
+  default     = []
+
+  validation {
+    condition = length(setsubtract(var.left_out, [
+      "late_share", "oldest_over_target", "at_ceiling", "dead_letter_arrivals", "leases_lost",
+      "concurrency_below_provisioned", "throughput_below_arrivals", "controller_not_ticking", "scale_events",
+    ])) == 0
+    error_message = "left_out may hold ids of infra/observability/pool.json only."
+  }
+}
+
 variable "alarm_actions" {
   description = "ARNs that are told of the pool's alarms, such as an SNS topic's."
   type        = list(string)

@@ -31,6 +31,13 @@ run "a_queue_with_its_dead_letter_queue_is_made" {
     condition     = aws_sqs_queue.dead_letters[0].message_retention_seconds == 1209600
     error_message = "dead letters could expire early"
   }
+  assert {
+    condition = toset(keys(aws_sqs_queue_policy.tls_only)) == toset(["queue", "dead_letters"]) && alltrue([
+      for one in aws_sqs_queue_policy.tls_only :
+      jsondecode(one.policy).Statement[0].Effect == "Deny" && jsondecode(one.policy).Statement[0].Condition == { Bool = { "aws:SecureTransport" = "false" } }
+    ])
+    error_message = "a queue takes what does not come over TLS"
+  }
 }
 
 run "the_worker_may_do_exactly_this" {
@@ -104,7 +111,7 @@ run "an_existing_queue_of_another_account_is_used_as_it_is" {
   }
 
   assert {
-    condition     = length(aws_sqs_queue.this) == 0 && length(aws_sqs_queue.dead_letters) == 0 && output.queue_url == null
+    condition     = length(aws_sqs_queue.this) == 0 && length(aws_sqs_queue.dead_letters) == 0 && length(aws_sqs_queue_policy.tls_only) == 0 && output.queue_url == null
     error_message = "a queue was made though one exists"
   }
   assert {
@@ -216,4 +223,15 @@ run "refuses_a_foreign_dead_letter_queue_for_a_queue_that_it_makes" {
     dead_letter_queue_arn = "arn:aws:sqs:us-east-1:123456789012:dead"
   }
   expect_failures = [aws_sqs_queue.this]
+}
+
+run "alarms_that_are_not_wanted_are_left_out" {
+  variables {
+    left_out = ["scale_events"]
+  }
+
+  assert {
+    condition     = !contains(keys(output.alarm_arns), "scale_events") && contains(keys(output.alarm_arns), "late_share")
+    error_message = "another alarm was left out"
+  }
 }

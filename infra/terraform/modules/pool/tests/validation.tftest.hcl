@@ -37,6 +37,8 @@ run "refuses_every_wrong_value" {
     attach_worker_policy       = null
     namespace                  = "AWS/SQS"
     late_share_objective       = 5
+    scale_events_per_minute    = 0
+    left_out                   = ["cpu"]
     alarm_actions              = ["pager"]
     tags                       = { "aws:x" = "y" }
   }
@@ -44,7 +46,8 @@ run "refuses_every_wrong_value" {
     var.name, var.table_arn, var.queue_arn, var.dead_letter_queue_arn, var.kms_key_arn, var.fifo,
     var.visibility_timeout_seconds, var.message_retention_seconds, var.max_receive_count, var.ecs,
     var.autoscaling_group, var.target_wait, var.min_workers, var.max_workers, var.slots_per_worker, var.more_settings,
-    var.worker_role_name, var.attach_worker_policy, var.namespace, var.late_share_objective, var.alarm_actions, var.tags,
+    var.worker_role_name, var.attach_worker_policy, var.namespace, var.late_share_objective,
+    var.scale_events_per_minute, var.left_out, var.alarm_actions, var.tags,
   ]
 }
 
