@@ -13,7 +13,7 @@ from moto.cloudformation.parsing import get_model_map
 
 from tests.aws.moto_cloud import REGION, moto_clients
 from tests.controller.pool_rig import InlineExecutor
-from tests.infra.plain_template import TEMPLATE, of_type, the, types
+from tests.infra.plain_template import FUNCTION
 from tidegate.entrypoints import invocation, service
 from tidegate.entrypoints.lambda_handler import handler
 from tidegate.testing import FakeClock
@@ -55,7 +55,7 @@ def stack() -> Iterator[dict[str, str]]:
         }
         client("cloudformation").create_stack(
             StackName="orders",
-            TemplateBody=TEMPLATE.read_text(),
+            TemplateBody=FUNCTION.path.read_text(),
             Capabilities=["CAPABILITY_NAMED_IAM"],
             Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in given.items()],
         )
@@ -73,8 +73,8 @@ def _upload() -> None:
 
 
 def test_every_type_that_moto_has_is_read_back_here_and_no_other_is_left_out() -> None:
-    assert types() - set(get_model_map()) == SKIPPED_BY_MOTO
-    assert types() - SKIPPED_BY_MOTO == {
+    assert FUNCTION.types() - set(get_model_map()) == SKIPPED_BY_MOTO
+    assert FUNCTION.types() - SKIPPED_BY_MOTO == {
         "AWS::CloudWatch::Dashboard", "AWS::DynamoDB::Table", "AWS::EC2::SecurityGroup", "AWS::ECS::Cluster",
         "AWS::ECS::Service", "AWS::ECS::TaskDefinition", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy",
         "AWS::IAM::Role", "AWS::Lambda::Function", "AWS::Logs::LogGroup", "AWS::SQS::Queue", "AWS::SSM::Parameter",
@@ -119,14 +119,14 @@ def test_roles_have_their_policies(stack: dict[str, str]) -> None:
     iam = client("iam")
     for role, policy in (("tidegate-controller", "controller"), ("tidegate-schedule", "schedule")):
         inline = iam.get_role_policy(RoleName=role, PolicyName=policy)["PolicyDocument"]["Statement"]
-        wanted = the("IAM::Policy", PolicyName=policy)["PolicyDocument"]["Statement"]
+        wanted = FUNCTION.the("IAM::Policy", PolicyName=policy)["PolicyDocument"]["Statement"]
         assert [one["Sid"] for one in inline] == [one["Sid"] for one in wanted]
     (worker,) = iam.list_entities_for_policy(PolicyArn=stack["AWS::IAM::ManagedPolicy"])["PolicyRoles"]
     trust = iam.get_role(RoleName=worker["RoleName"])["Role"]["AssumeRolePolicyDocument"]["Statement"]
     assert [one["Principal"] for one in trust] == [{"Service": "ecs-tasks.amazonaws.com"}]
-    logical = the("ECS::TaskDefinition")["TaskRoleArn"]["Fn::GetAtt"][0]  # which moto doesn't keep
+    logical = FUNCTION.the("ECS::TaskDefinition")["TaskRoleArn"]["Fn::GetAtt"][0]  # which moto doesn't keep
     assert worker["RoleName"].startswith(f"orders-{logical}")
-    assert len(iam.list_roles()["Roles"]) == len(of_type("IAM::Role"))
+    assert len(iam.list_roles()["Roles"]) == len(FUNCTION.of_type("IAM::Role"))
 
 
 def test_workers_run_with_the_pools_variables_in_the_cluster_and_its_network(stack: dict[str, str]) -> None:
@@ -150,13 +150,13 @@ def test_the_dashboard_is_there(stack: dict[str, str]) -> None:
 
 def test_what_moto_skips_stands_in_the_template() -> None:
     """Every queue has a policy; the schedule and the function never try again."""
-    assert len(of_type("SQS::QueuePolicy")) == len(of_type("SQS::Queue")) == 2
-    for one in of_type("SQS::QueuePolicy"):
+    assert len(FUNCTION.of_type("SQS::QueuePolicy")) == len(FUNCTION.of_type("SQS::Queue")) == 2
+    for one in FUNCTION.of_type("SQS::QueuePolicy"):
         (statement,) = one["PolicyDocument"]["Statement"]
         assert (statement["Effect"], statement["Condition"]) == ("Deny", {"Bool": {"aws:SecureTransport": "false"}})
-    assert the("Scheduler::Schedule")["ScheduleExpression"] == "rate(1 minute)"
-    assert the("Lambda::EventInvokeConfig")["MaximumRetryAttempts"] == 0
-    assert len(of_type("CloudWatch::Alarm")) == 9
+    assert FUNCTION.the("Scheduler::Schedule")["ScheduleExpression"] == "rate(1 minute)"
+    assert FUNCTION.the("Lambda::EventInvokeConfig")["MaximumRetryAttempts"] == 0
+    assert len(FUNCTION.of_type("CloudWatch::Alarm")) == 9
 
 
 @pytest.fixture
