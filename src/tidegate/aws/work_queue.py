@@ -5,6 +5,7 @@ that no connection is left to keep a lease or to delete.
 """
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Final, Self, TypeVar
@@ -13,6 +14,7 @@ from tidegate.aws.aio import QUICK_CONFIG, open_client, poll_config, session
 from tidegate.aws.dead_letters import DeadLetters
 from tidegate.aws.errors import calling
 from tidegate.aws.queues import queue_address, url_request
+from tidegate.aws.short_way import shorten
 from tidegate.core.queues import QueueAddress
 from tidegate.errors import CloudError
 from tidegate.ports import EntryFailure, Received, VisibilityChange
@@ -72,7 +74,13 @@ class SqsWorkQueue:
 
     @classmethod
     async def connect(
-        cls, queue: str, *, region: str | None = None, poll_wait_s: int = 20, dead_letter_queue: str | None = None
+        cls,
+        queue: str,
+        *,
+        region: str | None = None,
+        poll_wait_s: int = 20,
+        dead_letter_queue: str | None = None,
+        wall: Callable[[], float] = time.time,
     ) -> Self:
         """`queue` is a URL, an ARN or a name; the Region that it names wins over `region`.
 
@@ -86,6 +94,8 @@ class SqsWorkQueue:
             where = address.region or region
             polls = await open_client(stack, aws, "sqs", where, poll_config(poll_wait_s))
             rest = await open_client(stack, aws, "sqs", where, QUICK_CONFIG)
+            shorten(polls, aws, ["ReceiveMessage"], again=False, wall=wall)
+            shorten(rest, aws, ["DeleteMessageBatch", "ChangeMessageVisibilityBatch"], again=True, wall=wall)
             return cls(queue, address, polls, rest, stack.pop_all(), dead_letter_queue)
 
     async def visibility_timeout_s(self) -> int:
