@@ -7,16 +7,15 @@ import pytest
 
 from tests.config.trees import GONE, changed
 from tests.core.observations import POOL
-from tidegate.config import PoolSettings, assemble
+from tidegate.config import assemble, json_schema
 from tidegate.config.altered import altered
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.errors import ConfigError
 
 EVERYTHING = [
-    {name: (info.examples or [info.default])[0]}
-    for attribute, info in PoolSettings.model_fields.items()
-    if (name := info.alias or attribute) not in ("queue", "queues", "ecs", "asg", "schedule")
-    and (info.examples or info.default is not None)
+    {name: (setting.get("examples") or [setting["default"]])[0]}
+    for name, setting in json_schema()["$defs"]["PoolSettings"]["properties"].items()
+    if name not in ("queue", "queues", "ecs", "asg", "schedule") and ("examples" in setting or "default" in setting)
 ]
 """Every setting of a pool, each alone, by its example or its default."""
 

@@ -61,7 +61,6 @@ def test_the_settings_of_traps_reach_the_pool() -> None:
     assert (pool.noisy_share, pool.contested) == (0.5, "insist")
     assert pool.class_hints_s == {"mail": 0.5, "export": 600.0}
     assert loaded.settings.pools["orders"].fair_queue
-    assert "hints" in loaded.settings.model_dump_json()
 
 
 def test_hints_can_come_from_a_variable_as_json() -> None:

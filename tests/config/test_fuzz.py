@@ -14,13 +14,13 @@ from tests.config.test_checks import EXAMPLE, EXAMPLE_TREE, _settings_of
 from tidegate.config import assemble, load
 from tidegate.config.models import Settings
 from tidegate.config.pool import PoolSettings
-from tidegate.config.shape import fields
+from tidegate.config.setting import settings_of
 from tidegate.config.tables import Window
 from tidegate.errors import ConfigError
 
 JARGON = ("input should", "validation", "pydantic", "instance of", "type=", "valid dictionary", "tuple", "errors.")
 
-NAMES = [*fields(Settings), *fields(PoolSettings), *fields(Window)]
+NAMES = [*settings_of(Settings), *settings_of(PoolSettings), *settings_of(Window)]
 TEXTS = st.one_of(
     st.text(max_size=12),
     st.sampled_from(

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from tests.config.trees import WINDOW, changed, faults
 from tidegate.config import PoolSettings, assemble
+from tidegate.config.reading import read_settings
 from tidegate.config.schedule import holds
 
 BERLIN = ZoneInfo("Europe/Berlin")
@@ -81,8 +82,9 @@ def test_where_windows_overlap_the_highest_minimum_and_the_highest_maximum_win()
 def test_a_minimum_above_another_windows_maximum_is_cut_to_it_if_validation_was_left_out() -> None:
     """Only reachable without `load`: what core is given must hold together all the same."""
     windows = [{**WINDOW, "min_workers": 9}, {**WINDOW, "name": "b", "max_workers": 3}]
-    settings = PoolSettings.model_validate({**changed({})["pools"]["orders"], "schedule": windows})
-    assert limits(settings, datetime(2024, 6, 3, 12, tzinfo=UTC).timestamp())[:2] == (3, 3)
+    read, _ = read_settings(changed({"schedule": windows}))
+    assert read is not None
+    assert limits(read.pools["orders"], datetime(2024, 6, 3, 12, tzinfo=UTC).timestamp())[:2] == (3, 3)
 
 
 def test_a_start_and_an_end_at_the_same_instant_begin_a_new_window() -> None:

@@ -7,6 +7,7 @@ from typing import Any
 from tidegate.config.findings import At
 from tidegate.config.loading import assemble
 from tidegate.config.pool import PoolSettings
+from tidegate.config.setting import settings_of
 from tidegate.core.model import Pool
 from tidegate.errors import ConfigError, Fault
 
@@ -68,15 +69,13 @@ def _changes(pool: Pool, wanted: dict[tuple[str, ...], str]) -> dict[str, Any]:
 def _tree(pool: Pool, *, waits: bool) -> dict[str, Any]:
     """A settings file of one pool, saying what the recorded pool says. A bulk pool (not `waits`) has a time of day."""
     table: dict[str, Any] = {"queue": _STAND_IN, "ecs": {"cluster": _STAND_IN, "service": _STAND_IN}}
-    for attribute, info in PoolSettings.model_fields.items():
-        value = getattr(pool, attribute, None)
+    for name, known in settings_of(PoolSettings).items():
+        value = getattr(pool, known.attribute, None)
         if isinstance(value, int | float | str):
-            table[info.alias or attribute] = value
+            table[name] = value
         elif is_dataclass(value) and not isinstance(value, type):
             parts = asdict(value).items()
-            table[info.alias or attribute] = {
-                _RENAMED.get(name, name): part for name, part in parts if part is not None
-            }
+            table[name] = {_RENAMED.get(each, each): part for each, part in parts if part is not None}
     if not waits:
         del table["target_wait"]
         table["finish_by"] = _ANY_TIME
@@ -100,8 +99,8 @@ def _field(name: tuple[str, ...]) -> str:
         return "tick_s"
     if name[0] == "ramp":
         return _RAMP.get(name[-1], "")
-    aliases = {info.alias or attribute: attribute for attribute, info in PoolSettings.model_fields.items()}
-    return aliases.get(name[0], "")
+    known = settings_of(PoolSettings).get(name[0])
+    return known.attribute if known else ""
 
 
 def _plain(pool: Pool) -> Fault:
@@ -110,7 +109,6 @@ def _plain(pool: Pool) -> Fault:
 
 
 def _no_part(name: tuple[str, ...], value: str) -> Fault:
-    of_settings = [info.alias or attribute for attribute, info in PoolSettings.model_fields.items()]
-    parts = [each for each in of_settings if hasattr(Pool, _field((each,)))]
+    parts = [each for each in settings_of(PoolSettings) if hasattr(Pool, _field((each,)))]
     fix = f"set one of {', '.join([*parts, *(f'ramp.{each}' for each in _RAMP), 'tick'])}"
     return Fault(f"--set {'.'.join(name)}", value, "plays no part in a decision that has its sights already", fix)

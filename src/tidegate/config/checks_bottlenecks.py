@@ -4,9 +4,8 @@ from collections.abc import Iterator
 
 from tidegate.config.findings import At, Finding
 from tidegate.config.pool import PoolSettings
-from tidegate.core.bottlenecks import ApiRate, Database
+from tidegate.core.bottlenecks import ApiRate
 from tidegate.core.durations import format_duration
-from tidegate.core.worker_slots import slots_that_fit
 
 __all__ = ["check_bottlenecks"]
 
@@ -36,7 +35,7 @@ def _max_slots(at: At, pool: PoolSettings) -> Iterator[Finding]:
 def _database(at: At, pool: PoolSettings) -> Iterator[Finding]:
     if pool.database is None:
         return
-    database, needed = Database(**pool.database.model_dump()), _always(pool)
+    database, needed = pool.database.bottleneck, _always(pool)
     among = (*_among(at), (*at, "database"))
     if database.reserved >= database.connections:
         problem = f"leaves none of database.connections = {database.connections}"
@@ -75,7 +74,7 @@ def _message_groups(at: At, pool: PoolSettings) -> Iterator[Finding]:
 
 def _worker(at: At, pool: PoolSettings) -> Iterator[Finding]:
     """A warning: what a job takes is an estimate, and what runs well runs well."""
-    fit = slots_that_fit(**pool.worker.model_dump()) if pool.worker else None
+    fit = pool.worker.fit if pool.worker else None
     if fit is not None and pool.slots_per_worker > fit.slots:
         problem = f"is more than fits into a worker: {fit.slots}, by its {fit.binds}"
         fix = f"lower it (and the workers' own slots) to {fit.slots}, or give each worker more"
@@ -89,7 +88,7 @@ def _guard(at: At, pool: PoolSettings) -> Iterator[Finding]:
     problem, fix = "has no effect with downstream_guard = false", "set downstream_guard = true, or remove it"
     if pool.hold_on_alarms:
         yield Finding((*at, "hold_on_alarms"), pool.hold_on_alarms, problem, fix, warning=True)
-    if pool.step_back and "step_back" in pool.model_fields_set:
+    if pool.step_back and "step_back" in pool.said:
         yield Finding((*at, "step_back"), True, problem, fix, warning=True)
 
 

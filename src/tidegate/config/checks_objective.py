@@ -32,9 +32,8 @@ def _one_objective(at: At, pool: PoolSettings) -> Iterator[Finding]:
 def _nothing_to_do_with_it(at: At, pool: PoolSettings) -> Iterator[Finding]:
     if pool.finish_by is None:
         return
-    said = {PoolSettings.model_fields[field].alias or field for field in pool.model_fields_set}
     for name in _OF_A_WAIT:
-        if name in said:
+        if name in pool.said:
             problem = "has no effect with finish_by: there is no wait to hold"
             yield Finding((*at, name), ABSENT, problem, "remove it", warning=True)
 
@@ -45,9 +44,9 @@ def _plain_formula(at: At, pool: PoolSettings) -> Iterator[Finding]:
         return
     asked = 'policy = "littles-law"' if pool.utilization is None else f"utilization = {pool.utilization}"
     problem = f"has no effect with {asked}, which is the plain formula"
-    if "economy" in pool.model_fields_set:
+    if "economy" in pool.said:
         yield Finding((*at, "economy"), pool.economy, problem, "remove one of the two", warning=True)
-    if pool.policy == "wait" and "policy" in pool.model_fields_set:
+    if pool.policy == "wait" and "policy" in pool.said:
         yield Finding((*at, "policy"), pool.policy, problem, "remove one of the two", warning=True)
 
 
@@ -57,6 +56,6 @@ def _fair(at: At, pool: PoolSettings) -> Iterator[Finding]:
         problem = f"is true for {fifo}, a FIFO queue: only standard queues are fair"
         places = ((*at, "queue"), (*at, "queues"))
         yield Finding((*at, "fair_queue"), True, problem, "set it to false, or make a second pool", places)
-    elif "noisy_share" in pool.model_fields_set and not pool.fair_queue:
+    elif "noisy_share" in pool.said and not pool.fair_queue:
         problem = "has no effect with fair_queue = false: noisy groups are not known"
         yield Finding((*at, "noisy_share"), pool.noisy_share, problem, "set fair_queue = true", warning=True)

@@ -11,11 +11,10 @@ from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
-from pydantic import BaseModel
-
 from tidegate.config.findings import HIDDEN, At, Finding
 from tidegate.config.hints import meant
-from tidegate.config.shape import fields, spot
+from tidegate.config.setting import SettingsTable, settings_of
+from tidegate.config.shape import spot
 
 __all__ = ["PREFIX", "Overlaid", "overlay", "plain_name"]
 
@@ -83,7 +82,7 @@ def _place(variable: str, pools: tuple[str, ...]) -> At:
         here = spot(at)
         if at == ("pools",):
             at = (*at, _pool(part, pools))
-        elif isinstance(here, type) and part in fields(here):
+        elif isinstance(here, type) and part in settings_of(here):
             at = (*at, part)
         else:
             raise _unknown(part, at)
@@ -129,17 +128,17 @@ def _is_json(at: At) -> bool:
 
 
 def _example(at: At) -> Any:
-    """The example that the models have for this setting, or one made of the examples in it."""
+    """The example that the tables have for this setting, or one made of the examples in it."""
     table, here = spot(at[:-1]), spot(at)
     if isinstance(here, tuple):
         return [_made(here[0])]
     if here is not None:
         return _made(here)
-    return (fields(table)[str(at[-1])].examples or [""])[0] if isinstance(table, type) else ""
+    return (settings_of(table)[str(at[-1])].examples or ("",))[0] if isinstance(table, type) else ""
 
 
-def _made(model: type[BaseModel]) -> dict[str, Any]:
+def _made(table: type[SettingsTable]) -> dict[str, Any]:
     """A table of examples: of the settings that must be there, else of all."""
-    known = fields(model)
-    needed = {name: info for name, info in known.items() if info.is_required()} or known
-    return {name: (info.examples or [info.default])[0] for name, info in needed.items()}
+    known = settings_of(table)
+    needed = {name: each for name, each in known.items() if each.required} or known
+    return {name: (each.examples or (each.default,))[0] for name, each in needed.items()}

@@ -5,7 +5,8 @@ from difflib import get_close_matches
 from tidegate.config.findings import HIDDEN, At, Finding
 from tidegate.config.models import Settings
 from tidegate.config.pool import PoolSettings
-from tidegate.config.shape import fields, spot
+from tidegate.config.setting import settings_of
+from tidegate.config.shape import spot
 
 __all__ = ["meant", "unknown"]
 
@@ -18,11 +19,11 @@ def unknown(at: At) -> Finding:
 def meant(name: str, table: At) -> At | None:
     """The setting that was likely meant by `name` in the table at `table`; NAME stands for a pool's."""
     here = spot(table)
-    if here is Settings and name in fields(PoolSettings):
+    if here is Settings and name in settings_of(PoolSettings):
         return ("pools", "NAME", name)
-    if here is not Settings and name in fields(Settings):
+    if here is not Settings and name in settings_of(Settings):
         return (name,)
-    near = get_close_matches(name.lower(), fields(here), n=1) if isinstance(here, type) else []
+    near = get_close_matches(name.lower(), settings_of(here), n=1) if isinstance(here, type) else []
     return (*table, near[0]) if near else None
 
 
@@ -30,7 +31,7 @@ def _fix(name: str, table: At) -> str:
     likely = meant(name, table)
     if likely is None:
         here = spot(table)
-        return f"remove it; known here: {', '.join(fields(here))}" if isinstance(here, type) else "remove it"
+        return f"remove it; known here: {', '.join(settings_of(here))}" if isinstance(here, type) else "remove it"
     if likely[:-1] == table:
         return f"did you mean {likely[-1]}?"
     if len(likely) == 1:

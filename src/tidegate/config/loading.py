@@ -8,14 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from tidegate.config.checks_across import check, check_names
 from tidegate.config.environment import overlay
-from tidegate.config.faults import findings_of
 from tidegate.config.findings import At, Finding, Places, Words
 from tidegate.config.models import Settings
-from tidegate.config.shape import fields, spot
+from tidegate.config.reading import read_settings
+from tidegate.config.setting import settings_of
+from tidegate.config.shape import spot
 from tidegate.errors import ConfigError, Fault
 
 __all__ = ["Loaded", "assemble", "load", "load_text"]
@@ -108,14 +107,10 @@ def _validate(tree: Mapping[str, Any]) -> tuple[Settings | None, list[Finding]]:
     With faults, the settings are those of the tree with a stand-in for each faulty value, so that all the others can
     still be checked against each other; None if not even that holds.
     """
-    try:
-        return Settings.model_validate(tree), []
-    except ValidationError as error:
-        findings = list(findings_of(error))
-    try:
-        return Settings.model_validate(_mended(tree, [finding.at for finding in findings])), findings
-    except ValidationError:
-        return None, findings
+    settings, findings = read_settings(tree)
+    if findings:
+        settings, _ = read_settings(_mended(tree, [finding.at for finding in findings]))
+    return settings, findings
 
 
 def _mended(tree: Mapping[str, Any], faulty: list[At]) -> dict[str, Any]:
@@ -135,8 +130,8 @@ def _mend(tree: dict[str, Any], at: At) -> None:
     for part in at[:-1]:
         parent = parent[part]
     table = spot(at[:-1])
-    field = fields(table).get(str(at[-1])) if isinstance(table, type) else None
-    if field is not None and field.is_required():
-        parent[at[-1]] = deepcopy((field.examples or [None])[0])
+    known = settings_of(table).get(str(at[-1])) if isinstance(table, type) else None
+    if known is not None and known.required:
+        parent[at[-1]] = deepcopy((known.examples or (None,))[0])
     else:
         parent.pop(at[-1], None)

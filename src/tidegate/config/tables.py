@@ -1,9 +1,8 @@
 """The kinds of value that settings hold, and the small tables in a pool's: what `models` is made of."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Annotated
-
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from tidegate.config.finish_by import read_finish_by
 from tidegate.config.resources import (
@@ -17,10 +16,13 @@ from tidegate.config.resources import (
     read_table,
 )
 from tidegate.config.schedule import holds, read_cron, read_zone
-from tidegate.config.values import Amount, Count, Duration, Durations, Flag, Percent, Text
+from tidegate.config.setting import SettingsTable, setting
+from tidegate.config.values import Amount, Count, Duration, Durations, Flag, Percent, Text, Then
+from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.reports import CLASSES_AT_MOST
+from tidegate.core.worker_slots import WorkerFit, slots_that_fit
 
-__all__ = ["ApiSettings", "DatabaseSettings", "EcsService", "Ramp", "SettingsTable", "Window", "WorkerBox"]
+__all__ = ["ApiSettings", "DatabaseSettings", "EcsService", "Ramp", "Window", "WorkerBox"]
 
 _VISIBILITY_LIMIT_S = 43_200.0
 """https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html"""
@@ -35,91 +37,111 @@ PerSecond = Annotated[float, Amount(at_least=0.001, at_most=1_000_000)]
 Calls = Annotated[float, Amount(at_least=0.001, at_most=100_000)]
 Megabytes = Annotated[int, Count(at_least=1)]
 Ticks = Annotated[int, Count(at_least=1, at_most=600)]
-Queue = Annotated[Text, AfterValidator(read_queue)]
-Cluster = Annotated[Text, AfterValidator(read_cluster)]
-Service = Annotated[Text, AfterValidator(read_service)]
-Group = Annotated[Text, AfterValidator(read_group)]
-Cron = Annotated[Text, AfterValidator(read_cron)]
-Region = Annotated[Text, AfterValidator(read_region)]
-Table = Annotated[Text, AfterValidator(read_table)]
-AlarmName = Annotated[Text, AfterValidator(read_alarm)]
-Namespace = Annotated[Text, AfterValidator(read_namespace)]
-FinishBy = Annotated[Text, AfterValidator(read_finish_by)]
+Queue = Annotated[Text, Then(read_queue)]
+Cluster = Annotated[Text, Then(read_cluster)]
+Service = Annotated[Text, Then(read_service)]
+Group = Annotated[Text, Then(read_group)]
+Cron = Annotated[Text, Then(read_cron)]
+Region = Annotated[Text, Then(read_region)]
+Table = Annotated[Text, Then(read_table)]
+AlarmName = Annotated[Text, Then(read_alarm)]
+Namespace = Annotated[Text, Then(read_namespace)]
+FinishBy = Annotated[Text, Then(read_finish_by)]
 Share = Annotated[float, Amount(at_least=0, at_most=1)]
 OnOff = Annotated[bool, Flag()]
 Hints = Annotated[Mapping[str, float], Durations(at_least_s=0.001, at_most=CLASSES_AT_MOST)]
-Zone = Annotated[Text, AfterValidator(read_zone)]
+Zone = Annotated[Text, Then(read_zone)]
 
 
-class SettingsTable(BaseModel):
-    """Frozen, and refusing what it doesn't know."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EcsService(SettingsTable):
     """The ECS service whose desired count is set."""
 
-    cluster: Cluster = Field(description="Name or ARN of the ECS cluster.", examples=["prod"])
-    service: Service = Field(description="Name or ARN of the ECS service.", examples=["orders"])
+    cluster: Cluster = setting(description="Name or ARN of the ECS cluster.", examples=["prod"])
+    service: Service = setting(description="Name or ARN of the ECS service.", examples=["orders"])
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Ramp(SettingsTable):
     """The most workers added in one tick: the larger of the two."""
 
-    percent: Percent = Field(100.0, description="Most workers added per tick, in percent of those desired now.")
-    workers: Workers = Field(4, description="Most workers added per tick, as a count, however few there are now.")
+    percent: Percent = setting(100.0, description="Most workers added per tick, in percent of those desired now.")
+    workers: Workers = setting(4, description="Most workers added per tick, as a count, however few there are now.")
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DatabaseSettings(SettingsTable):
     """Connections that all workers of the pool share."""
 
-    connections: OneOrMore = Field(
+    connections: OneOrMore = setting(
         description="Most connections that the database (or its proxy) takes.", examples=[100]
     )
-    reserved: Workers = Field(0, description="Of these, what is kept for others: migrations, dashboards, people.")
-    per_slot: OneOrMore = Field(1, description="Connections that one slot holds at a time.")
+    reserved: Workers = setting(0, description="Of these, what is kept for others: migrations, dashboards, people.")
+    per_slot: OneOrMore = setting(1, description="Connections that one slot holds at a time.")
+
+    @property
+    def bottleneck(self) -> Database:
+        """As a decision needs it."""
+        return Database(self.connections, self.reserved, self.per_slot)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ApiSettings(SettingsTable):
     """The rate of an API that all workers of the pool share."""
 
-    calls_per_second: PerSecond = Field(description="Most calls a second that the API takes.", examples=[100])
-    calls_per_message: Calls = Field(1.0, description="Calls that the handler makes for one message, on average.")
+    calls_per_second: PerSecond = setting(description="Most calls a second that the API takes.", examples=[100])
+    calls_per_message: Calls = setting(1.0, description="Calls that the handler makes for one message, on average.")
+
+    @property
+    def bottleneck(self) -> ApiRate:
+        """As a decision needs it."""
+        return ApiRate(self.calls_per_second, self.calls_per_message)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WorkerBox(SettingsTable):
     """What one worker has, and what one job of it takes: only checked against `slots_per_worker`."""
 
-    cpus: Calls | None = Field(None, description="Cores of one worker (ECS: CPU units ÷ 1024).", examples=[2])
-    cpu_per_job: Calls | None = Field(
+    cpus: Calls | None = setting(None, description="Cores of one worker (ECS: CPU units ÷ 1024).", examples=[2])
+    cpu_per_job: Calls | None = setting(
         None,
         description="Cores that a running job keeps busy: 1 when it computes, little when it waits.",
         examples=[0.2],
     )
-    memory_mib: OneOrMore | None = Field(None, description="Memory limit of one worker, in MiB.", examples=[4096])
-    memory_mib_per_job: OneOrMore | None = Field(
+    memory_mib: OneOrMore | None = setting(None, description="Memory limit of one worker, in MiB.", examples=[4096])
+    memory_mib_per_job: OneOrMore | None = setting(
         None, description="Resident memory that one job adds at its peak, in MiB.", examples=[300]
     )
 
+    @property
+    def fit(self) -> WorkerFit | None:
+        """The most slots that it has room for; None while too little of it is known."""
+        return slots_that_fit(
+            cpus=self.cpus,
+            cpu_per_job=self.cpu_per_job,
+            memory_mib=self.memory_mib,
+            memory_mib_per_job=self.memory_mib_per_job,
+        )
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Window(SettingsTable):
     """Other limits for a part of the day or week. Where windows overlap, the highest of each limit wins."""
 
-    name: Text = Field(description="What decisions call this window.", examples=["office hours"])
-    start: Cron = Field(
+    name: Text = setting(description="What decisions call this window.", examples=["office hours"])
+    start: Cron = setting(
         description="When the window opens: cron expression of five fields (minute, hour, day, month, weekday).",
         examples=["0 8 * * MON-FRI"],
     )
-    end: Cron = Field(
+    end: Cron = setting(
         description="When the window closes: cron expression of five fields; the first end after a start counts.",
         examples=["0 20 * * MON-FRI"],
     )
-    timezone: Zone = Field(
+    timezone: Zone = setting(
         "UTC", description="Time zone of start and end; changes of the clocks are followed.", examples=["Europe/Berlin"]
     )
-    min_workers: Workers | None = Field(None, description="Replaces the pool's `min_workers` in the window.")
-    max_workers: OneOrMore | None = Field(None, description="Replaces the pool's `max_workers` in the window.")
+    min_workers: Workers | None = setting(None, description="Replaces the pool's `min_workers` in the window.")
+    max_workers: OneOrMore | None = setting(None, description="Replaces the pool's `max_workers` in the window.")
 
     def holds(self, now_s: float) -> bool:
         """Whether the window is open at `now_s` (seconds since the epoch)."""

@@ -10,9 +10,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
-from pydantic_core import CoreSchema, PydanticCustomError, core_schema
-
 from tidegate.core.durations import format_duration, parse_duration
 
 __all__ = [
@@ -24,8 +21,12 @@ __all__ = [
     "Duration",
     "Durations",
     "Flag",
+    "Kind",
+    "NotEmpty",
     "Percent",
+    "Refused",
     "Text",
+    "Then",
     "refuse",
 ]
 
@@ -41,36 +42,49 @@ DURATION_PATTERN = r"^(\d+(\.\d+)?|(\d+(\.\d+)?\s*(ms|s|m|h|d)\s*)+)$"
 _MOST_WORKERS = 100_000
 
 
-def refuse(problem: str, fix: str) -> PydanticCustomError:
-    """The error that a kind raises; `faults` turns it into a Fault with these words."""
-    return PydanticCustomError("setting", "{problem}; {fix}", {"problem": problem, "fix": fix})
+class Refused(ValueError):
+    """A value that a kind does not take, and what to write instead."""
+
+    def __init__(self, problem: str, fix: str) -> None:
+        super().__init__(f"{problem}; {fix}")
+        self.problem, self.fix = problem, fix
 
 
-class _Kind(ABC):
-    """A validator with its own words, and the JSON schema that editors see."""
+def refuse(problem: str, fix: str) -> Refused:
+    """The error that a kind raises; `reading` turns it into a fault with these words."""
+    return Refused(problem, fix)
+
+
+class Kind(ABC):
+    """Reads a value in its own words, and says in JSON Schema what editors check."""
 
     @abstractmethod
     def read(self, value: object) -> Any:
-        """The value inside, or the error of `refuse`."""
+        """The value inside. Raises Refused."""
 
     @abstractmethod
     def json_schema(self) -> dict[str, Any]:
         """What editors check with."""
 
-    def serializer(self) -> Callable[[Any], Any] | None:
-        return None
-
-    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        write = self.serializer()
-        serialization = core_schema.plain_serializer_function_ser_schema(write, when_used="json") if write else None
-        return core_schema.no_info_plain_validator_function(self.read, serialization=serialization)
-
-    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
-        return self.json_schema()
+    def written(self, value: Any) -> Any:
+        """The value inside as people write it."""
+        return value
 
 
 @dataclass(frozen=True)
-class Duration(_Kind):
+class Then:
+    """After its kind has read a value: `read` says whether it is one that is meant. Raises Refused."""
+
+    read: Callable[[str], str]
+
+
+@dataclass(frozen=True)
+class NotEmpty:
+    """On a list or a table of values: at least one."""
+
+
+@dataclass(frozen=True)
+class Duration(Kind):
     """Seconds inside, whatever was written."""
 
     at_least_s: float
@@ -90,15 +104,15 @@ class Duration(_Kind):
         return seconds
 
     def json_schema(self) -> dict[str, Any]:
-        number = {"type": "number", "minimum": self.at_least_s, "maximum": self.at_most_s}
-        return {"oneOf": [{"type": "string", "pattern": DURATION_PATTERN}, number]}
+        number = {"maximum": self.at_most_s, "minimum": self.at_least_s, "type": "number"}
+        return {"oneOf": [{"pattern": DURATION_PATTERN, "type": "string"}, number]}
 
-    def serializer(self) -> Callable[[Any], Any]:
-        return lambda seconds: None if seconds is None else format_duration(seconds)
+    def written(self, value: Any) -> Any:
+        return None if value is None else format_duration(value)
 
 
 @dataclass(frozen=True)
-class Durations(_Kind):
+class Durations(Kind):
     """A table of durations under names of one's own."""
 
     at_least_s: float
@@ -114,23 +128,19 @@ class Durations(_Kind):
     def _read_one(self, name: str, text: object) -> float:
         try:
             return Duration(self.at_least_s).read(text)
-        except PydanticCustomError as error:
-            problem, fix = (str((error.context or {})[part]) for part in ("problem", "fix"))
-            raise refuse(f"has for {name} what {problem}", fix) from None
+        except Refused as refused:
+            raise refuse(f"has for {name} what {refused.problem}", refused.fix) from None
 
     def json_schema(self) -> dict[str, Any]:
         return {
-            "type": "object",
             "additionalProperties": Duration(self.at_least_s).json_schema(),
             "maxProperties": self.at_most,
+            "type": "object",
         }
-
-    def serializer(self) -> Callable[[Any], Any]:
-        return lambda durations: {name: format_duration(seconds) for name, seconds in durations.items()}
 
 
 @dataclass(frozen=True)
-class Flag(_Kind):
+class Flag(Kind):
     """Yes or no."""
 
     def read(self, value: object) -> bool:
@@ -146,7 +156,7 @@ class Flag(_Kind):
 
 
 @dataclass(frozen=True)
-class Count(_Kind):
+class Count(Kind):
     """A whole number."""
 
     at_least: int
@@ -163,11 +173,11 @@ class Count(_Kind):
         return value
 
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "integer", "minimum": self.at_least, "maximum": self.at_most}
+        return {"maximum": self.at_most, "minimum": self.at_least, "type": "integer"}
 
 
 @dataclass(frozen=True)
-class Amount(_Kind):
+class Amount(Kind):
     """A number, whole or not."""
 
     at_least: float
@@ -183,11 +193,11 @@ class Amount(_Kind):
         return number
 
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "number", "minimum": self.at_least, "maximum": self.at_most}
+        return {"maximum": self.at_most, "minimum": self.at_least, "type": "number"}
 
 
 @dataclass(frozen=True)
-class _Percent(_Kind):
+class _Percent(Kind):
     """A share, written in percent, kept in percent."""
 
     def read(self, value: object) -> float:
@@ -200,11 +210,11 @@ class _Percent(_Kind):
         return percent
 
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "number", "minimum": 0, "maximum": 10_000}
+        return {"maximum": 10_000, "minimum": 0, "type": "number"}
 
 
 @dataclass(frozen=True)
-class _Chance(_Kind):
+class _Chance(Kind):
     """A share above 0 and up to 1, or the word "auto", kept as None."""
 
     def read(self, value: object) -> float | None:
@@ -219,14 +229,14 @@ class _Chance(_Kind):
         return share
 
     def json_schema(self) -> dict[str, Any]:
-        return {"oneOf": [{"const": "auto"}, {"type": "number", "exclusiveMinimum": 0, "maximum": 1}]}
+        return {"oneOf": [{"const": "auto"}, {"exclusiveMinimum": 0, "maximum": 1, "type": "number"}]}
 
-    def serializer(self) -> Callable[[Any], Any]:
-        return lambda share: "auto" if share is None else share
+    def written(self, value: Any) -> Any:
+        return "auto" if value is None else value
 
 
 @dataclass(frozen=True)
-class _Text(_Kind):
+class _Text(Kind):
     """One line, without the blanks around it."""
 
     at_most: int
@@ -244,7 +254,7 @@ class _Text(_Kind):
         return text
 
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1, "maxLength": self.at_most}
+        return {"maxLength": self.at_most, "minLength": 1, "type": "string"}
 
 
 def _number(value: object) -> float | None:

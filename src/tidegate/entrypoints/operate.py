@@ -1,5 +1,6 @@
 """The commands of an operator's hand: freeze, pin, resume; and eye: status, explain."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -103,7 +104,7 @@ def explain(
     from tidegate.entrypoints.service import serve_once
     from tidegate.entrypoints.wiring import wire
 
-    alone = settings.model_copy(update={"pools": {pool: named_pool(settings, pool, config)}})
+    alone = replace(settings, pools={pool: named_pool(settings, pool, config)})
     outcomes = serve_once(
         wire(alone, SystemClock(), dry_run=True), Shown(as_json=as_json), lambda line: warn(f"warning: {line}")
     )

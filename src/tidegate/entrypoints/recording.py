@@ -17,7 +17,7 @@ _MEGABYTE = 1_000_000
 
 def with_record(settings: Settings, file: Path | None) -> Settings:
     """The settings with `--record FILE` laid over their `record`."""
-    return settings if file is None else settings.model_copy(update={"record": str(file)})
+    return settings if file is None else replace(settings, record=str(file))
 
 
 def recording(wired: Wired, settings: Settings, said: Callable[[str], None]) -> Wired:
