@@ -52,7 +52,7 @@ class DynamoFleetTable:
                     TableName=self._table,
                     Item=item,
                     ReturnValuesOnConditionCheckFailure="ALL_OLD",
-                    **_condition(expected_version),
+                    **fleet_items.at_version(expected_version),
                 )
             except ClientError as error:
                 if error_code(error) != "ConditionalCheckFailedException":
@@ -91,19 +91,6 @@ class DynamoFleetTable:
     @property
     def _resource(self) -> str:
         return f"table {self._table}"
-
-
-def _condition(expected_version: int) -> dict[str, Any]:
-    if expected_version == 0:
-        return {
-            "ConditionExpression": "attribute_not_exists(#pk)",
-            "ExpressionAttributeNames": {"#pk": fleet_items.PARTITION_KEY},
-        }
-    return {
-        "ConditionExpression": "#version = :expected",
-        "ExpressionAttributeNames": {"#version": fleet_items.VERSION_ATTRIBUTE},
-        "ExpressionAttributeValues": {":expected": {"N": str(expected_version)}},
-    }
 
 
 def create_table(client: "DynamoDBClient", table: str) -> None:

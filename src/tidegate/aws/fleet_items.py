@@ -8,12 +8,14 @@ pk                         sk               other attributes
 ``pool#<name>#directive``  ``directive``    ``directive`` (JSON text of Directive)
 ``pool#<name>#messages``   ``message#<id>`` ``receive``, ``spared`` (numbers), ``alone`` (a worker's id; absent when no
                                             run alone is open), ``expires_at`` (TTL, epoch seconds)
+``pool#<name>#permits``    ``permits``      ``permits`` (JSON text of Permits), ``version`` (number, 1 at first write),
+                                            ``expires_at`` (TTL, epoch seconds)
 ``pool#<name>#workers``    ``worker#<id>``  ``report`` (JSON text of WorkerReport), ``expires_at`` (TTL, epoch seconds)
 =========================  ===============  ========================================================================
 
 Partitions of their own, because IAM tells items apart by their partition key only (dynamodb:LeadingKeys): a worker's
-role may write reports and notes of messages and read the directive, and must not touch the pool's state, which holds
-the operator's overrides
+role may write reports, notes of messages and permits and read the directive, and must not touch the pool's state,
+which holds the operator's overrides
 (https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html).
 
 Upgrades: a field that a newer version added to the report is ignored by an older reader, so such fields don't raise the
@@ -29,10 +31,11 @@ from typing import Any, Final
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
+from tidegate.core.permits import Permits
 from tidegate.core.poison import MessageNote
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateUnreadable
-from tidegate.ports import StoredState
+from tidegate.ports import StoredPermits, StoredState
 
 __all__ = [
     "PARTITION_KEY",
@@ -41,15 +44,19 @@ __all__ = [
     "VERSION_ATTRIBUTE",
     "WORKER_PREFIX",
     "Item",
+    "at_version",
     "directive_key",
     "directive_to_item",
     "item_to_directive",
     "item_to_note",
+    "item_to_permits",
     "item_to_report",
     "item_to_state",
     "note_begins_alone",
     "note_ended",
     "note_key",
+    "permits_key",
+    "permits_to_item",
     "report_expiry_s",
     "report_to_item",
     "same_save",
@@ -72,6 +79,7 @@ _WORKERS: Final = "#workers"
 _MESSAGES: Final = "#messages"
 _REPORT: Final = "report"
 _DIRECTIVE: Final = "directive"
+_PERMITS: Final = "permits"
 _STATE: Final = "state"
 _SAVED_AS: Final = "saved_as"
 
@@ -125,13 +133,18 @@ def same_save(stored: Mapping[str, Any] | None, written: Item) -> bool:
 def item_to_state(pool: str, item: Mapping[str, Any]) -> StoredState:
     """Raises StateUnreadable, naming the pool, when the item is damaged or of another schema."""
     what = f"state of pool {pool}"
-    text, version = _text(what, item, _STATE, "S"), _text(what, item, VERSION_ATTRIBUTE, "N")
-    if not version.isdigit() or version == "0":
-        raise StateUnreadable(what, f"`{VERSION_ATTRIBUTE}` is {version}, not a whole number from 1")
+    text, version = _text(what, item, _STATE, "S"), _version(what, item)
     try:
-        return StoredState(from_json(PoolState, text), int(version))
+        return StoredState(from_json(PoolState, text), version)
     except StateUnreadable as error:
         raise StateUnreadable(what, error.detail) from error
+
+
+def _version(what: str, item: Mapping[str, Any]) -> int:
+    version = _text(what, item, VERSION_ATTRIBUTE, "N")
+    if not version.isdigit() or version == "0":
+        raise StateUnreadable(what, f"`{VERSION_ATTRIBUTE}` is {version}, not a whole number from 1")
+    return int(version)
 
 
 def report_to_item(pool: str, report: WorkerReport, expires_at_s: float) -> Item:
@@ -226,4 +239,45 @@ def note_ended(receive: int, expires_at_s: float, *, spared: bool) -> dict[str, 
             ":spared": {"N": str(int(spared))},
             ":expires": {"N": str(math.ceil(expires_at_s))},
         },
+    }
+
+
+def permits_key(pool: str) -> Item:
+    """The key of the pool's permits."""
+    return {PARTITION_KEY: {"S": f"{_POOL}{pool}#{_PERMITS}"}, SORT_KEY: {"S": _PERMITS}}
+
+
+def permits_to_item(pool: str, permits: Permits, version: int, expires_at_s: float) -> Item:
+    """The whole item for PutItem."""
+    return {
+        **permits_key(pool),
+        _PERMITS: {"S": to_json(permits)},
+        VERSION_ATTRIBUTE: {"N": str(version)},
+        TTL_ATTRIBUTE: {"N": str(math.ceil(expires_at_s))},
+    }
+
+
+def item_to_permits(pool: str, item: Mapping[str, Any] | None) -> StoredPermits:
+    """Raises StateUnreadable, naming the pool, when the item is damaged or of another schema."""
+    if item is None:
+        return StoredPermits()
+    what = f"permits of pool {pool}"
+    text, version = _text(what, item, _PERMITS, "S"), _version(what, item)
+    try:
+        return StoredPermits(from_json(Permits, text), version)
+    except StateUnreadable as error:
+        raise StateUnreadable(what, error.detail) from error
+
+
+def at_version(expected: int) -> dict[str, Any]:
+    """PutItem's parameters for a write under the condition that the stored version is this; 0: that there is none."""
+    if expected == 0:
+        return {
+            "ConditionExpression": "attribute_not_exists(#pk)",
+            "ExpressionAttributeNames": {"#pk": PARTITION_KEY},
+        }
+    return {
+        "ConditionExpression": "#version = :expected",
+        "ExpressionAttributeNames": {"#version": VERSION_ATTRIBUTE},
+        "ExpressionAttributeValues": {":expected": {"N": str(expected)}},
     }

@@ -10,6 +10,7 @@ from tidegate.ports.events import EventSink
 from tidegate.ports.fleet import DirectiveWriter, FleetReader, HeartbeatSink, MessageNotes
 from tidegate.ports.instance import InstanceNotices, InstanceWatch, ScaleInProtection, TerminationHook
 from tidegate.ports.metrics import AlarmReader, Datum, Metric, MetricHistory, MetricsReader, MetricsWriter, Publisher
+from tidegate.ports.permits import PermitStore, StoredPermits
 from tidegate.ports.queues import QueueCounts, QueueReader
 from tidegate.ports.state import StateStore, StoredState
 from tidegate.ports.work_queue import EntryFailure, Received, VisibilityChange, WorkQueue
@@ -31,12 +32,14 @@ __all__ = [
     "MetricHistory",
     "MetricsReader",
     "MetricsWriter",
+    "PermitStore",
     "Publisher",
     "QueueCounts",
     "QueueReader",
     "Received",
     "ScaleInProtection",
     "StateStore",
+    "StoredPermits",
     "StoredState",
     "TerminationHook",
     "VisibilityChange",

@@ -6,6 +6,7 @@
     DIRECTORY/<pool>.pool/directive.json         {…Directive…}
     DIRECTORY/<pool>.pool/workers/<id>.json      {"expires_at_s": 1700000030.0, "report": {…WorkerReport…}}
     DIRECTORY/<pool>.pool/messages/<id>.json     {"expires_at_s": …, "note": {…MessageNote…}}, see `notes`
+    DIRECTORY/<pool>.pool/permits.json           {"version": 7, "permits": {…Permits…}}, see `permits`
     DIRECTORY/<pool>.pool/lock                   held (flock) while anything in the pool's directory is changed
 
 Names are percent-encoded: a worker's id may be an ARN. A file is written beside its place and moved into it: a writer
