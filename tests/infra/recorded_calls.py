@@ -29,6 +29,7 @@ from tidegate.aws import (
     heartbeats,
     message_notes,
     metric_data,
+    permits,
     s3,
     sqs,
     ssm,
@@ -37,6 +38,7 @@ from tidegate.aws import (
 from tidegate.aws.clients import AwsClients
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
+from tidegate.core.permits import Permits
 from tidegate.ports import Datum, Metric, Received, VisibilityChange
 from tidegate.sandbox.cloud import Cloud
 from tidegate.sandbox.sqs import SqsServer
@@ -62,6 +64,7 @@ WORKER = {
     dead_letters: "sqs",
     heartbeats: "dynamodb",
     message_notes: "dynamodb",
+    permits: "dynamodb",
     asg_instance: "autoscaling",
 }
 
@@ -199,6 +202,26 @@ def _member(instance_id: str) -> dict[str, Callable[[], object]]:
     }
 
 
+def _permits() -> dict[str, Callable[[], object]]:
+    async def with_permits(use: Callable[[permits.DynamoPermits], Any]) -> None:
+        store = await permits.DynamoPermits.connect(TABLE)
+        await use(store)
+        await store.close()
+
+    async def nothing(_: object) -> None:
+        """Connect and close only."""
+
+    def permitted(use: Callable[[permits.DynamoPermits], Any]) -> Callable[[], object]:
+        return lambda: asyncio.run(with_permits(use))
+
+    return {
+        "connect": permitted(nothing),
+        "permits": permitted(lambda store: store.permits(POOL)),
+        "replace": permitted(lambda store: store.replace(POOL, Permits(), 0, 1000.0)),
+        "close": permitted(nothing),
+    }
+
+
 def worker_exercises(instance_id: str) -> Exercises:
     """As `controller_exercises`, for the worker's two; SQS and DynamoDB are where the environment says."""
 
@@ -255,6 +278,7 @@ def worker_exercises(instance_id: str) -> Exercises:
             "ended": noted(lambda notes: notes.ended(POOL, "m-1", 2, 1000.0, spared=False)),
             "close": noted(nothing),
         },
+        permits.DynamoPermits: _permits(),
     }
 
 

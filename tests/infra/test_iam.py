@@ -165,7 +165,7 @@ def allows(name: str, action: str, leading_keys: Sequence[str] | None) -> bool:
 
 
 def partition_keys(calls: Sequence[Call]) -> set[str]:
-    """Of every item that was written: what IAM calls the leading key."""
+    """Of every item that was written whole: what IAM calls the leading key."""
     return {call.parameters["Item"]["pk"]["S"] for call in calls if call.operation == "dynamodb:PutItem"}
 
 
@@ -179,7 +179,11 @@ def test_a_workers_role_may_write_reports_and_nothing_of_the_controllers(
     controller: tuple[Recorder, Exercises, Recorder], worker: Recorded
 ) -> None:
     """https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/specifying-conditions.html"""
-    (report_key,), controllers = partition_keys(worker[0].calls), partition_keys(controller[0].calls)
+    (permits_key, report_key), controllers = (
+        sorted(partition_keys(worker[0].calls)),
+        partition_keys(controller[0].calls),
+    )
+    assert permits_key.endswith("#permits")
     assert len(controllers) == 2
     assert allows("worker", "PutItem", [report_key])
     assert not allows("worker", "PutItem", [report_key.replace(POOL, "post")])
@@ -190,8 +194,9 @@ def test_a_workers_role_may_write_reports_and_nothing_of_the_controllers(
 
 
 def test_a_workers_role_may_read_the_directive_of_its_pool_and_nothing_else(worker: Recorded) -> None:
-    read, note = keys_of(worker, "GetItem")
+    read, note, permits = keys_of(worker, "GetItem")
     assert note.endswith("#messages")
+    assert permits.endswith("#permits")
     assert allows("worker", "GetItem", [read])
     assert not allows("worker", "GetItem", [f"pool#{POOL}"])
     assert not allows("worker", "GetItem", [read.replace(POOL, "post")])
@@ -205,6 +210,14 @@ def test_a_workers_role_may_note_what_becomes_of_messages_of_its_pool(worker: Re
     assert not allows("worker", "UpdateItem", [f"pool#{POOL}"])
     assert not allows("worker", "UpdateItem", [note.replace(POOL, "post")])
     assert not allows("worker", "UpdateItem", None)
+
+
+def test_a_workers_role_may_hold_permits_of_its_pool(worker: Recorded) -> None:
+    (permits,) = partition_keys(worker[0].calls) & set(keys_of(worker, "GetItem"))
+    for action in ("GetItem", "PutItem"):
+        assert allows("worker", action, [permits])
+        assert not allows("worker", action, [permits.replace(POOL, "post")])
+    assert not allows("worker", "UpdateItem", [permits])
 
 
 @pytest.mark.parametrize(("namespace", "allowed"), [(NAMESPACE, True), ("AWS/SQS", False), ("billing", False)])

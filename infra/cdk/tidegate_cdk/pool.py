@@ -197,6 +197,7 @@ class Pool(Construct):
             "ReportToTheFleet": table,
             "HearTheController": table,
             "NoteWhatBecomesOfMessages": table,
+            "HoldPermits": table,
             "ReadAndMoveEncryptedMessages": [self._key.key_arn] if self._key else [],
         }
         policy = iam.ManagedPolicy(

@@ -21,6 +21,7 @@ locals {
       "arn:${data.aws_partition.current.partition}:autoscaling:${local.here}:autoScalingGroup:*:autoScalingGroupName/${group}"
     ]
     NoteWhatBecomesOfMessages    = local.tables
+    HoldPermits                  = local.tables
     ReadAndMoveEncryptedMessages = compact([var.kms_key_arn])
   }
   tables = compact([var.table_arn])

@@ -50,6 +50,7 @@ run "the_worker_may_do_exactly_this" {
       ReportToTheFleet          = ["dynamodb:PutItem"]
       HearTheController         = ["dynamodb:GetItem"]
       NoteWhatBecomesOfMessages = ["dynamodb:GetItem", "dynamodb:UpdateItem"]
+      HoldPermits               = ["dynamodb:GetItem", "dynamodb:PutItem"]
     }
     error_message = "the worker's actions have changed"
   }
