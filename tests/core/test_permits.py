@@ -133,7 +133,7 @@ def test_after_two_idle_rounds_everything_wanted_is_granted_as_far_as_there_is(
 def test_the_same_permits_give_the_same_renewal(wants: dict[str, int], limit: int, now_s: float) -> None:
     permits = rounds(Permits(), wants, limit=limit, now_s=0.0)
     demands = {FLEET: Demand(limit, 0, 3)}
-    backwards = Permits(dict(reversed(permits.holders.items())))
+    backwards = Permits({name: permits.holders[name] for name in reversed(list(permits.holders))})
     assert renewed(permits, "a", demands, now_s, LEASE_S) == renewed(backwards, "a", demands, now_s, LEASE_S)
 
 
