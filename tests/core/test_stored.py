@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pytest
 
@@ -16,6 +16,11 @@ from tidegate.core.stored import Unfit, reader
 class Tide(StrEnum):
     HIGH = "high"
     LOW = "low"
+
+
+class Buoy(NamedTuple):
+    depth_m: float
+    lit: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +49,7 @@ class Harbour:
         (Literal["yes", "no"], "no", "no"),
         (Tide, "low", Tide.LOW),
         (tuple[float, int], [1, 2], (1.0, 2)),
+        (Buoy, [1, True], Buoy(1.0, True)),
         (Mapping[str, tuple[int, ...]], {"a": [1, 2]}, {"a": (1, 2)}),
         (Gate, {"name": "north"}, Gate("north")),
         (Gate, {"name": "north", "tides": {"noon": "high"}}, Gate("north", tides={"noon": Tide.HIGH})),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from tidegate.ports import InstanceWatch, MessageNotes, TerminationHook
+from tidegate.ports import InstanceWatch, MessageNotes, PermitStore, TerminationHook
 from tidegate.testing import FakeProtection, FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.handlers import AsyncHandler
 from tidegate.worker.message import Message
@@ -87,6 +87,7 @@ async def working(
     instance: InstanceWatch | None = None,
     hook: TerminationHook | None = None,
     notes: MessageNotes | None = None,
+    permits: PermitStore | None = None,
 ) -> AsyncIterator[Bench]:
     """The worker runs inside the block and is told to stop at its end, if it has not been by then."""
     loop = asyncio.get_running_loop()
@@ -105,6 +106,7 @@ async def working(
         instance=instance,
         hook=hook,
         notes=notes,
+        permits=permits,
     )
     serving = asyncio.create_task(service.serve())
     bench = Bench(queue, sink, service, serving)

@@ -137,6 +137,10 @@ class WorkerReport:
     """The most memory that its process has ever had; 0: not known."""
     job_rss_bytes: int | None = None
     """What each job at a time has added to that at most; None before the first, and where jobs run in processes."""
+    permitted: int | None = None
+    """Of its slots, those that the fleet's limit lets it use now; None: there is no such limit."""
+    fleet_slots: int | None = None
+    """That limit: handlers at a time of all the pool's workers together, as this worker's settings have it."""
     schema: int = SCHEMA
 
 

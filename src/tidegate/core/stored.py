@@ -1,7 +1,7 @@
 """Readers of stored values: what JSON holds becomes the type that an annotation names, or is refused with its place.
 
 Made of the annotations of our own frozen dataclasses, and for what occurs in them: numbers, texts, enums, literals,
-optional values, tuples, mappings by name, and dataclasses of these.
+optional values, tuples (named ones too), mappings by name, and dataclasses of these.
 """
 
 from collections.abc import Callable, Mapping
@@ -51,6 +51,8 @@ def _made(kind: Any) -> Read:
         return _member(kind)
     if isinstance(kind, type) and hasattr(kind, "__dataclass_fields__"):
         return _record(kind)
+    if isinstance(kind, type) and hasattr(kind, "_fields"):
+        return _named_row(kind)
     raise TypeError(f"nothing stored is a {kind!r}")
 
 
@@ -145,6 +147,13 @@ def _row(kinds: tuple[Any, ...]) -> Read:
         return tuple([_within(place, inner, value[place]) for place, inner in enumerate(columns)])
 
     return read
+
+
+def _named_row(kind: type[Any]) -> Read:
+    """A NamedTuple, which is stored as the list that it is."""
+    types = get_type_hints(kind)
+    inner = _row(tuple(types.values()))
+    return lambda value: kind(*inner(value))
 
 
 def _by_name(kind: Any) -> Read:

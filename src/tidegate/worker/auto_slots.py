@@ -163,4 +163,4 @@ class SlotTuner:
             return 0.0
         if waits_s:
             return max(0.0, sum(waits_s) / len(waits_s))
-        return self._head_wait_s if self._slots.busy >= self._slots.total else 0.0
+        return 0.0 if self._slots.idle else self._head_wait_s

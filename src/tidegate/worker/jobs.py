@@ -11,6 +11,7 @@ from tidegate.worker.followers import Followers
 from tidegate.worker.hanging import Hanging
 from tidegate.worker.lane import Hand, Lane
 from tidegate.worker.message import Batch
+from tidegate.worker.permits import PermitKeeper
 from tidegate.worker.poison import Quarantine
 from tidegate.worker.postbox import Postbox
 from tidegate.worker.prefetch import room_for
@@ -21,7 +22,7 @@ from tidegate.worker.sorting import UNSORTED, Sorting
 from tidegate.worker.suspects import Suspects
 from tidegate.worker.telemetry import Telemetry
 from tidegate.worker.waiting import happens_within
-from tidegate.worker.waiting_room import Load, WaitingRoom
+from tidegate.worker.waiting_room import Load, WaitingRoom, in_hand
 
 __all__ = ["Jobs"]
 
@@ -48,6 +49,7 @@ class Jobs:
         clock: Callable[[], float],
         sorting: Sorting = UNSORTED,
         prefetch: int | None = 0,
+        permits: PermitKeeper | None = None,
     ) -> None:
         self._runner = runner
         self._slots = slots
@@ -57,7 +59,8 @@ class Jobs:
         self._clock = clock
         self._sorting = sorting
         self._prefetch = prefetch
-        self._room = WaitingRoom(sorting.limit(lambda: slots.total))
+        self._permits = permits
+        self._room = WaitingRoom(sorting.limit(lambda: slots.total, None if permits is None else permits.class_limit))
         self._hands: dict[int, Load] = {}
         self._running: set[Load] = set()
         self._followers = Followers()
@@ -66,6 +69,8 @@ class Jobs:
         self._ends: Postbox[tuple[Load, BaseException | None]] = Postbox(asyncio.get_running_loop(), self._on_end)
         self._idle = asyncio.Event()
         self._idle.set()
+        if permits is not None:
+            permits.class_loads, permits.on_more = lambda: in_hand(self._room, quarantine.waiting), self.fill
 
     async def run(self) -> None:
         """Ends only when a message could not be settled, with what that raised: a fault of ours, not of a handler."""
@@ -143,7 +148,7 @@ class Jobs:
             self._start_waiting()
 
     async def idle(self) -> None:
-        """Waits until no handler runs."""
+        """Waits until no handler runs and nothing waits for one."""
         await self._idle.wait()
 
     async def let_go(self) -> None:
@@ -175,7 +180,7 @@ class Jobs:
 
     def never_ran(self, load: Load) -> None:
         """The one that was to run alone goes back: others may start."""
-        self._out(load)
+        self._quarantine.over(load)
         self._drop(load.hands[0])
         if not self._slots.closed:
             self._start_waiting()
@@ -183,7 +188,7 @@ class Jobs:
 
     def _start_waiting(self) -> None:
         if self._quarantine.busy:
-            if not self._running:
+            if not self._running and self._slots.idle and self._room.opens(self._quarantine.waiting):
                 self._suspects.start_next()
             return
         self._slots.let_in()
@@ -197,11 +202,19 @@ class Jobs:
 
     def _count_waiting(self) -> None:
         self._slots.waiting, self._slots.blocked = self._room.startable(), self._room.blocked()
+        if self._slots.waiting or self._slots.blocked:
+            self._idle.clear()
+        else:
+            self.look_whether_idle()
+        if self._permits is not None:
+            self._permits.class_waits()
 
     def start(self, load: Load) -> None:
         """Its handler, now. Raises as `arrive`."""
         messages = tuple(hand.message for hand in load.hands)
         load.started_at_s = self._clock()
+        if self._quarantine.is_alone(load):
+            self._room.enter(load)
         try:
             given = messages[0] if self._sorting.batch is None else Batch(messages)
             load.run = self._runner.start(given, lambda error: self._ends.put((load, error)))
@@ -254,15 +267,14 @@ class Jobs:
 
     def look_whether_idle(self) -> None:
         """Something has ended that `idle` waits for."""
-        if not (self._running or self._suspects.examining or self._quarantine.busy):
+        waits = self._slots.waiting or self._slots.blocked
+        if not (self._running or waits or self._suspects.examining or self._quarantine.busy):
             self._idle.set()
 
     def _out(self, load: Load) -> None:
         """It has ended, or could not be started."""
-        if self._quarantine.is_alone(load):
-            self._quarantine.over(load)
-        else:
-            self._room.finish(load)
+        self._quarantine.over(load)
+        self._room.finish(load)
 
     def _ended(self, load: Load, error: BaseException | None) -> list[tuple[Hand, str]]:
         for hand in load.hands:

@@ -9,6 +9,7 @@ from tidegate.core.reports import WorkerState
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane
 from tidegate.worker.lifecycle import Lifecycle
+from tidegate.worker.permits import PermitKeeper
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
 
@@ -21,7 +22,13 @@ logger = logging.getLogger(__name__)
 
 
 async def leave(
-    lifecycle: Lifecycle, slots: Slots, polling: asyncio.Task[None], jobs: Jobs, lanes: Sequence[Lane], shield: Shield
+    lifecycle: Lifecycle,
+    slots: Slots,
+    polling: asyncio.Task[None],
+    jobs: Jobs,
+    lanes: Sequence[Lane],
+    shield: Shield,
+    permits: PermitKeeper | None = None,
 ) -> None:
     """No new poll; finish those under way; let handlers finish; release the rest; flush the deletes; unprotect."""
     slots.close()
@@ -41,7 +48,13 @@ async def leave(
     if not flushed:
         lost = sum(lane.deleter.abandon() for lane in lanes)
         logger.error("left with %d deletes unconfirmed: their messages may run again", lost)
-    await asyncio.gather(unprotect(shield), *(_within(lane.notes.flushed(), _LAST_DROP_S) for lane in lanes))
+    noted = (_within(lane.notes.flushed(), _LAST_DROP_S) for lane in lanes)
+    await asyncio.gather(unprotect(shield), _give_back(permits), *noted)
+
+
+async def _give_back(permits: PermitKeeper | None) -> None:
+    if permits is not None:
+        await _within(permits.release(), _LAST_DROP_S)
 
 
 async def unprotect(shield: Shield) -> None:

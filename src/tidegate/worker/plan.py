@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidegate.core.auto_slots import AutoSlots
+from tidegate.worker.fleet_limits import FleetLimits
 from tidegate.worker.lane import QueuePlan
 from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.sorting import UNSORTED, Sorting
@@ -28,6 +29,7 @@ class Plan:
     retry_cap_s: float
     queues: tuple[QueuePlan, ...] = (QueuePlan("the queue"),)
     leases: LeaseLimits = field(default_factory=LeaseLimits)
+    limits: FleetLimits = field(default_factory=FleetLimits)
     sorting: Sorting = UNSORTED
     prefetch: int | None = None
     """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""

@@ -33,6 +33,11 @@ class Quarantine:
         """True while nothing else may start."""
         return bool(self._waiting) or self._running is not None
 
+    @property
+    def waiting(self) -> Sequence[Load]:
+        """Those that are to run alone, the next one first."""
+        return self._waiting
+
     def sort(self, hands: Sequence[Hand]) -> tuple[list[Hand], list[Hand]]:
         """Those that may run, and the suspects. A suspect that goes back before it ran is to stay suspect."""
         for hand in hands:

@@ -6,24 +6,32 @@ import logging
 import math
 from collections.abc import Callable, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import replace
 
 from tidegate.core.directive import Directive
-from tidegate.core.reports import WorkerReport, WorkerState
-from tidegate.ports import HeartbeatSink, InstanceWatch, MessageNotes, ScaleInProtection, TerminationHook, WorkQueue
+from tidegate.core.reports import WorkerState
+from tidegate.ports import (
+    HeartbeatSink,
+    InstanceWatch,
+    MessageNotes,
+    PermitStore,
+    ScaleInProtection,
+    TerminationHook,
+    WorkQueue,
+)
 from tidegate.worker.auto_slots import SlotTuner
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.dependencies import DependencyLog
 from tidegate.worker.health import HealthWatch
 from tidegate.worker.jobs import Jobs
-from tidegate.worker.lane import Lane, open_lane
+from tidegate.worker.lane import Lane
+from tidegate.worker.lanes import open_lanes
 from tidegate.worker.lapse import Lapse
 from tidegate.worker.leaving import end, leave, settled, unprotect
 from tidegate.worker.lifecycle import Lifecycle, Why
-from tidegate.worker.memory import JobMemory
 from tidegate.worker.notebook import Notebook
 from tidegate.worker.notices import NoticeWatch
+from tidegate.worker.permits import Holding, PermitKeeper
 from tidegate.worker.plan import Plan
 from tidegate.worker.poison import Quarantine
 from tidegate.worker.poller import Poller
@@ -31,6 +39,7 @@ from tidegate.worker.probes import Probes
 from tidegate.worker.reporter import Reporter
 from tidegate.worker.retirement import Retirement
 from tidegate.worker.run_handler import HandlerRunner
+from tidegate.worker.self_report import SelfReport
 from tidegate.worker.settle import RetryDelay, Settler
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
@@ -65,6 +74,7 @@ class WorkerService:
         instance: InstanceWatch | None = None,
         hook: TerminationHook | None = None,
         notes: MessageNotes | None = None,
+        permits: PermitStore | None = None,
         watches: Sequence[WorkWatch] = (),
     ) -> None:
         self._plan = plan
@@ -74,30 +84,31 @@ class WorkerService:
         self._wall = wall
         self._random = random
         self._slots = Slots(plan.slots, None if plan.auto is None else plan.auto.most)
-        self._memory = JobMemory()
-        self._slots.watches.append(self._memory.busy)
         self._notebook = Notebook(notes, plan.pool, plan.worker_id, wall)
         self._telemetry = Telemetry(plan.worker_id, plan.slots, plan.heartbeat_s, wall, DependencyLog(clock))
         self._telemetry.watches.extend(watches)
         self._shield = Shield(protection, clock, random)
         self._notices = None if instance is None else NoticeWatch(instance, self, clock, wall, hook)
-        self._host = plan.host
-        self._reporter = self._reporter_to(sink)
+        self._lifecycle = Lifecycle(plan.grace_s, self._state_changed, clock)
+        self._report = SelfReport(plan, self._telemetry, self._slots, self._shield, self._lifecycle)
+        beat, retired = plan.heartbeat_s, self._lifecycle.retired.is_set
+        self._reporter = Reporter(sink, plan.pool, self._telemetry, self._report, beat, self._told, retired)
+        self._permits = None if permits is None else self._permits_of(permits)
         self.directive = Directive()
         """What the controller told the pool's workers last."""
-        self._lifecycle = Lifecycle(plan.grace_s, self._reporter.soon, clock)
 
-    def _reporter_to(self, sink: HeartbeatSink) -> Reporter:
-        plan = self._plan
-        return Reporter(
-            sink,
-            plan.pool,
-            self._telemetry,
-            self._report,
-            plan.heartbeat_s,
-            self._told,
-            lambda: self._lifecycle.retired.is_set(),
-        )
+    def _permits_of(self, store: PermitStore) -> PermitKeeper:
+        plan, times = self._plan, {"clock": self._clock, "wall": self._wall}
+        holding = Holding(plan.pool, plan.worker_id, plan.heartbeat_s)
+        return PermitKeeper(store, plan.limits, holding, self._slots, self._takes_work, random=self._random, **times)
+
+    def _takes_work(self) -> bool:
+        return not self._lifecycle.draining
+
+    def _state_changed(self) -> None:
+        self._reporter.soon()
+        if self._permits is not None:
+            self._permits.soon()
 
     def stop(self, reason: str) -> None:
         """Leave: within the grace, or sooner when asked again. To be called on the service's own loop."""
@@ -116,7 +127,7 @@ class WorkerService:
 
     def known_as(self, host: str) -> None:
         """What the platform calls this worker: it is in the next report, so that the controller can name it."""
-        self._host = host
+        self._report.host = host
 
     def retire(self, cause: str) -> None:
         """Take no more work until `take_back`; what runs may take its time."""
@@ -174,7 +185,7 @@ class WorkerService:
         stack.push_async_callback(end, tasks)
         await self._until_told_or_broken(tasks)
         await end([retiring])
-        await leave(self._lifecycle, self._slots, polling, jobs, lanes, self._shield)
+        await leave(self._lifecycle, self._slots, polling, jobs, lanes, self._shield, self._permits)
         return tasks
 
     async def _unprotected(self, error: type[BaseException] | None, *_: object) -> None:
@@ -192,6 +203,8 @@ class WorkerService:
             *self._tuning(jobs),
             asyncio.create_task(self._shield.run(), name="tidegate-shield"),
         ]
+        if self._permits is not None:
+            tasks.append(asyncio.create_task(self._permits.run(), name="tidegate-permits"))
         if self._notices is not None:
             tasks.append(asyncio.create_task(self._notices.run(), name="tidegate-notices"))
         if self._plan.lapses:
@@ -239,28 +252,22 @@ class WorkerService:
             self._clock,
             self._plan.sorting,
             0 if any(queue.fifo for queue in self._plan.queues) else self._plan.prefetch,
+            self._permits,
         )
 
     def _lanes(self, leases_s: Sequence[int], on_lost: Callable[[int], None]) -> list[Lane]:
-        keys = itertools.count(1)
-        return [
-            open_lane(
-                plan,
-                queue,
-                lease_s,
-                self._plan.leases,
-                keys,
-                on_lost=on_lost,
-                on_uncertain=self._telemetry.uncertain_delete,
-                on_caught_up=self._slots.changed.set,
-                calls=self._telemetry.calls,
-                notes=self._notebook,
-                clock=self._clock,
-                wall=self._wall,
-                random=self._random,
-            )
-            for plan, queue, lease_s in zip(self._plan.queues, self._queues, leases_s, strict=True)
-        ]
+        return open_lanes(
+            self._plan,
+            self._queues,
+            leases_s,
+            on_lost,
+            slots=self._slots,
+            telemetry=self._telemetry,
+            notes=self._notebook,
+            clock=self._clock,
+            wall=self._wall,
+            random=self._random,
+        )
 
     def _consumer(self, lanes: Sequence[Lane], jobs: Jobs) -> Consumer:
         # Where a queue's visibility timeout has been read, the endpoint has been reached already.
@@ -285,12 +292,6 @@ class WorkerService:
             self._lifecycle.retire(Why.SCALE_IN)
         else:
             self._lifecycle.take_back(Why.SCALE_IN)
-
-    def _report(self) -> WorkerReport:
-        slots, lifecycle = self._slots, self._lifecycle
-        report = self._telemetry.report(lifecycle.state, lifecycle.reason, slots.busy, slots.waiting + slots.blocked)
-        report = self._memory.filled_in(report)
-        return replace(report, slots=slots.total, protected=self._shield.protected, host=self._host)
 
     async def _until_told_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
         waiting = asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)

@@ -35,15 +35,26 @@ class Slots:
         """Polls that brought less than they asked for: nothing was left in the queue."""
         self.watches: list[Callable[[int], None]] = []
         """Called with `busy` whenever that changes."""
+        self.permitted: int | None = None
+        """How many handlers may run by the fleet's limit, see `permits`; None: there is none."""
+        self.owed = 0
+        """Of those permitted, what is to be given back: handlers may end in them, and nothing more is asked for."""
         self._paused = False
         self._held = False
 
     @property
+    def usable(self) -> int:
+        """How many handlers may run at once."""
+        return self.total if self.permitted is None else min(self.total, self.permitted)
+
+    @property
     def free(self) -> int:
-        """How many more messages may be asked for; none while more are blocked than may be."""
-        if self.blocked > self.most_blocked:
+        """How many more messages may be asked for; none while more are blocked than may be, or none may start."""
+        usable = self.usable
+        if self.blocked > self.most_blocked or not usable:
             return 0
-        return self.total + self.room_left - self.busy - self.waiting - self.reserved
+        room = 0 if self.owed else self.room_left
+        return usable - self.owed + room - self.busy - self.waiting - self.reserved
 
     @property
     def room_left(self) -> int:
@@ -58,7 +69,7 @@ class Slots:
     @property
     def idle(self) -> bool:
         """True when a handler could start right now."""
-        return self.busy < self.total
+        return self.busy < self.usable
 
     def reserve(self, at_most: int, at_least: int = 1) -> int:
         """Reserves up to `at_most`; 0 when fewer than `at_least` are free, in a pause, or once `close` was called."""
@@ -91,6 +102,11 @@ class Slots:
     def resize(self, total: int, room: int) -> None:
         """From now on so many slots, and so many messages that may wait for one."""
         self.total, self.room = total, room
+        self.changed.set()
+
+    def permit(self, permitted: int, owed: int = 0) -> None:
+        """From now on so many handlers may run, and of their slots so many are to be given back once they are free."""
+        self.permitted, self.owed = permitted, owed
         self.changed.set()
 
     def pause(self) -> None:

@@ -49,11 +49,28 @@ class Sorting:
         logger.error("message %s has no class: class_of gave %s, no text", message.id, type(name).__qualname__)
         return ""
 
-    def limit(self, slots: Callable[[], int]) -> Callable[[str], int] | None:
-        """How many of `slots` a class may have at once: as set, else all but one. None: no classes, no limit."""
+    def limit(
+        self, slots: Callable[[], int], of_the_fleet: Callable[[str], int | None] | None = None
+    ) -> Callable[[str], int] | None:
+        """How many of `slots` a class may have at once: as set, else all but one. None: no classes, no limit.
+
+        `of_the_fleet` is what the fleet's limit of a class leaves to this worker; None where it has none.
+        """
         if self.class_of is None:
             return None
-        return lambda name: self.class_slots.get(name, max(1, slots() - 1))
+
+        def here(name: str) -> int:
+            return self.class_slots.get(name, max(1, slots() - 1))
+
+        if of_the_fleet is None:
+            return here
+        permitted = of_the_fleet
+
+        def both(name: str) -> int:
+            limit = permitted(name)
+            return here(name) if limit is None else min(here(name), limit)
+
+        return both
 
 
 UNSORTED = Sorting()

@@ -7,13 +7,14 @@ comes again stays, and when too many of these wait nothing more is received. A q
 """
 
 from collections import Counter, deque
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
+from tidegate.worker.fleet_limits import ClassLoad
 from tidegate.worker.lane import Hand
 from tidegate.worker.run_handler import Run
 
-__all__ = ["Load", "WaitingRoom"]
+__all__ = ["Load", "WaitingRoom", "in_hand"]
 
 
 @dataclass(slots=True, eq=False)
@@ -88,6 +89,21 @@ class WaitingRoom:
             del self._waiting[load.job_class]
         return True
 
+    def opens(self, outside: Sequence[Load]) -> bool:
+        """Whether there is a slot for the class of the first of those that wait elsewhere."""
+        return bool(outside) and not self._full(outside[0].job_class)
+
+    def enter(self, load: Load) -> None:
+        """One that never waited here runs, until `finish`."""
+        self._running[load.job_class] += 1
+
+    def loads(self) -> Mapping[str, ClassLoad]:
+        """What is in hand of each class."""
+        return {
+            name: ClassLoad(self._running[name], len(self._waiting.get(name, ())))
+            for name in {*self._running, *self._waiting}
+        }
+
     def empty(self) -> list[Load]:
         """Takes out all that wait."""
         loads = [load for waiting in self._waiting.values() for _, load in waiting]
@@ -96,6 +112,15 @@ class WaitingRoom:
 
     def _full(self, name: str) -> bool:
         return self._limit_of is not None and self._running[name] >= self._limit_of(name)
+
+
+def in_hand(room: WaitingRoom, outside: Sequence[Load]) -> dict[str, ClassLoad]:
+    """What runs and waits of each class, with those that wait elsewhere, to run alone."""
+    loads = dict(room.loads())
+    for load in outside:
+        before = loads.get(load.job_class, ClassLoad())
+        loads[load.job_class] = replace(before, waiting=before.waiting + 1)
+    return loads
 
 
 def _is_new(load: Load) -> bool:
