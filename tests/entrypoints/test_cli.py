@@ -522,6 +522,8 @@ TYPED: dict[str, tuple[str, object]] = {
     "stuck_after": ("10m", 600.0),
     "dead_letter_queue": ("orders-dead", "orders-dead"),
     "class_slots": ("bulk=2", "bulk=2"),
+    "fleet_slots": ("40", 40),
+    "class_fleet_slots": ("bulk=2, *=5", "bulk=2, *=5"),
     "batch_size": ("5", 5),
     "prefetch": ("0", 0),
     "executor": ("process", "process"),

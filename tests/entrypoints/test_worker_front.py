@@ -68,6 +68,10 @@ def test_weights_that_are_none_are_refused(queue: str, says: str) -> None:
             {"dead_letter_queue": "orders"},
             "is the queue that is worked on; name the queue that rejected messages go to",
         ),
+        ({"fleet_slots": 6}, "fleet_slots = 6: workers agree on it in the fleet's table, and there is none; set table"),
+        ({"fleet_slots": 0, "table": "fleet"}, "fleet_slots = 0: Input should be greater than or equal to 1; write a"),
+        ({"class_fleet_slots": "*=5"}, "class_fleet_slots = '*=5': workers agree on it in the fleet's table"),
+        ({"class_fleet_slots": "a=0.5", "table": "fleet"}, "a can't have 0.5 slots; write whole numbers"),
         ({"batch_size": 11}, "write a whole number from 1 to 10"),
         ({"prefetch": -1}, "write a whole number from 0 to 1000, or leave it out"),
         ({"executor": "fork"}, "write thread or process"),
@@ -112,6 +116,33 @@ async def test_a_whole_worker_runs_in_a_test_on_its_loop_and_by_its_clock() -> N
     assert [number for number, _ in seen] == [7, 7]
     assert seen[1][1] > 60
     assert queue.dead_letters == [(bad, "the body is no Order: number (missing)")]
+
+
+def test_a_limit_of_classes_is_refused_where_no_message_has_a_class() -> None:
+    worker = Worker("orders", handle, class_fleet_slots={"bulk": 2, "*": 5}, table="fleet")
+    with pytest.raises(
+        ConfigError, match=r"class_fleet_slots = 'bulk=2, \*=5': no message has a class; pass class_of=…"
+    ):
+        worker.work()
+
+
+@pytest.mark.looptime
+async def test_the_fleets_limit_holds_in_a_test_of_a_worker_too() -> None:
+    running, most = 0, 0
+
+    async def work(message: Message) -> None:
+        nonlocal running, most
+        running += 1
+        most = max(most, running)
+        await asyncio.sleep(1)
+        running -= 1
+
+    queue = FakeWorkQueue()
+    async with Worker("orders", work, slots=4, fleet_slots=2, table="fleet").in_test(queue):
+        for _ in range(10):
+            queue.send()
+        await queue.all_deleted()
+    assert most == 2
 
 
 @pytest.mark.looptime

@@ -4,6 +4,7 @@ import asyncio
 import os
 import sys
 import threading
+import time
 from typing import Final
 
 from tidegate.worker.message import Message
@@ -74,3 +75,10 @@ def dies_of_poison(message: Message) -> None:
     if message.body == "poison":
         os._exit(139)
     _say("done", message.body)
+
+
+def takes_half_a_second(message: Message) -> None:
+    """Says when it began and when it ended, on the clock that all processes of a machine share."""
+    _say("began", message.body, str(time.monotonic()))
+    threading.Event().wait(0.5)
+    _say("ended", message.body, str(time.monotonic()))

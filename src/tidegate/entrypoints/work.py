@@ -30,6 +30,8 @@ _OPTIONS: Final[dict[str, tuple[type, str]]] = {
     "stuck_after": (str, "Unhealthy after so long without an end; left out: by what handlers take."),
     "dead_letter_queue": (str, "Where rejected messages go; left out: what the redrive policy names."),
     "class_slots": (str, 'Most slots of job classes, such as "bulk=2, mail=1".'),
+    "fleet_slots": (int, "Most slots of all the pool's workers together; left out: no limit."),
+    "class_fleet_slots": (str, 'Most slots of job classes in all workers, such as "bulk=2, *=5".'),
     "batch_size": (int, "Most messages of a batch handler's call; left out: 10."),
     "prefetch": (int, "Messages that may wait in hand; left out: some for quick handlers."),
     "executor": (str, "thread, or process for handlers that keep the CPU busy."),

@@ -21,9 +21,10 @@ from tidegate.entrypoints.handlers import load_handler
 from tidegate.entrypoints.show import error_text, warn
 from tidegate.entrypoints.worker_host import in_a_thread, inline, log_to_stderr, steady
 from tidegate.entrypoints.worker_platform import open_platform
-from tidegate.entrypoints.worker_wiring import NoFleet, open_notes, open_queues, open_sink, plan_of
+from tidegate.entrypoints.worker_wiring import NoFleet, open_notes, open_permits, open_queues, open_sink, plan_of
 from tidegate.errors import ConfigError, Fault, TidegateError
 from tidegate.ports import WorkQueue
+from tidegate.stores import MemoryPermits
 from tidegate.worker.binding import Bound, Middleware, bind
 from tidegate.worker.child import Recipe
 from tidegate.worker.handlers import Handler
@@ -178,7 +179,16 @@ class Worker:
         loop, bound = asyncio.get_running_loop(), self._the_handler()
         runner = LoopRunner(bound.call if bound.is_async else inline(bound.call), loop)
         sink, draw = RecordedHeartbeats(), random.Random(0).random  # noqa: S311  jitter is no secret
-        service = WorkerService(self._plan(bound), queues, sink, runner, clock=loop.time, wall=loop.time, random=draw)
+        service = WorkerService(
+            self._plan(bound),
+            queues,
+            sink,
+            runner,
+            clock=loop.time,
+            wall=loop.time,
+            random=draw,
+            permits=MemoryPermits() if self.settings.fleet_limits else None,
+        )
         serving = asyncio.create_task(service.serve())
         try:
             yield service
@@ -193,6 +203,10 @@ class Worker:
         return self._handler
 
     def _plan(self, bound: Bound) -> Plan:
+        """Raises ConfigError for a limit of classes that would hold for no message."""
+        if self._class_of is None and self.settings.class_fleet_slots:
+            problem, fix = "no message has a class", "pass class_of=…, which names each message's class"
+            raise ConfigError([Fault("class_fleet_slots", self.settings.class_fleet_slots, problem, fix)])
         batch = self.settings.batch_size if bound.is_batch else None
         return plan_of(self.settings, Sorting(self._class_of, self.settings.class_limits, batch))
 
@@ -236,6 +250,7 @@ class Worker:
                 instance=platform.instance,
                 hook=platform.hook,
                 notes=await open_notes(self.settings, stack),
+                permits=await open_permits(self.settings, stack),
                 watches=otel_watches(plan.pool),
             )
             self._service = service

@@ -7,21 +7,23 @@ from contextlib import AsyncExitStack
 
 from tidegate.aws.heartbeats import DynamoHeartbeats
 from tidegate.aws.message_notes import DynamoMessageNotes
+from tidegate.aws.permits import DynamoPermits
 from tidegate.aws.queues import queue_name
 from tidegate.aws.work_queue import SqsWorkQueue
 from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
-from tidegate.ports import HeartbeatSink, MessageNotes, WorkQueue
+from tidegate.ports import HeartbeatSink, MessageNotes, PermitStore, WorkQueue
 from tidegate.stores.file import FileStore
 from tidegate.stores.notes import FileNotes
+from tidegate.stores.permits import FilePermits
 from tidegate.worker.lane import QueuePlan
 from tidegate.worker.leases import LeaseLimits
 from tidegate.worker.service import Plan
 from tidegate.worker.settings import WorkerSettings
 from tidegate.worker.sorting import Sorting
 
-__all__ = ["NoFleet", "open_notes", "open_queues", "open_sink", "plan_of"]
+__all__ = ["NoFleet", "open_notes", "open_permits", "open_queues", "open_sink", "plan_of"]
 
 
 def plan_of(settings: WorkerSettings, sorting: Sorting) -> Plan:
@@ -42,6 +44,7 @@ def plan_of(settings: WorkerSettings, sorting: Sorting) -> Plan:
             QueuePlan(queue, share, fifo=names[queue].endswith(".fifo")) for queue, share in settings.shares.items()
         ),
         leases=LeaseLimits(settings.max_extensions, settings.progress_timeout),
+        limits=settings.fleet_limits,
         sorting=sorting,
         prefetch=settings.prefetch,
         max_receives=settings.max_receives,
@@ -89,6 +92,21 @@ async def open_notes(settings: WorkerSettings, stack: AsyncExitStack) -> Message
         return None
     stack.push_async_callback(notes.close)
     return notes
+
+
+async def open_permits(settings: WorkerSettings, stack: AsyncExitStack) -> PermitStore | None:
+    """Where the fleet's permits are, which `stack` closes; None: no limit holds for all workers together."""
+    permits: PermitStore
+    if not settings.fleet_limits:
+        return None
+    if settings.table is not None:
+        permits = await DynamoPermits.connect(settings.table, region=settings.region)
+    elif settings.state_dir is not None:
+        permits = FilePermits(settings.state_dir)
+    else:
+        return None
+    stack.push_async_callback(permits.close)
+    return permits
 
 
 class NoFleet:

@@ -27,6 +27,10 @@ class FleetLimits:
     slots: int | None = None
     classes: Mapping[str, int] = field(default_factory=dict)
 
+    def __bool__(self) -> bool:
+        """Whether there is any."""
+        return self.slots is not None or bool(self.classes)
+
     def of_class(self, job_class: str) -> int | None:
         """The limit of this class.
 

@@ -7,68 +7,34 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, ClassVar, Final, Literal, TypedDict
 
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationError
+from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from tidegate.core.auto_slots import AutoSlots
-from tidegate.core.durations import parse_duration
 from tidegate.errors import ConfigError, Fault
 from tidegate.worker.auto_slots import read_slots
-from tidegate.worker.leases import LONGEST_LEASE_S
+from tidegate.worker.fleet_limits import FleetLimits
+from tidegate.worker.setting_types import (
+    LONGEST_POLL_S,
+    ClassNumbers,
+    Duration,
+    LeaseDuration,
+    LongPoll,
+    PositiveDuration,
+    Shares,
+)
 from tidegate.worker.settings_checks import PREFIX, faults_together, nearest, unknown_variables
-from tidegate.worker.shares import parse_shares, written
+from tidegate.worker.shares import parse_shares
 
 __all__ = ["PREFIX", "WorkerOptions", "WorkerSettings", "command_line_settings", "worker_settings"]
 
 _AFTER_GRACE_S: Final = 5.0
 """After the grace: a second for handlers that were told, two to release and to delete, one for the final report."""
-_LONGEST_POLL_S: Final = 20
 _MOST_SLOTS: Final = 1_000
+_MOST_FLEET_SLOTS: Final = 1_000_000
 _MOST_AT_ONCE: Final = 10
 
 _PLATFORMS_STOP_TIMEOUT: Final = "ECS_CONTAINER_STOP_TIMEOUT"
-
-
-def _positive(seconds: float) -> float:
-    if seconds == 0:
-        raise ValueError("not more than nothing; write a time such as 10s")
-    return seconds
-
-
-def _long_poll(seconds: float) -> float:
-    if not _whole(seconds, 1, _LONGEST_POLL_S):
-        problem = "no long poll (one of 0 s would ask hundreds of times a second, and each is billed)"
-        raise ValueError(f"{problem}; write whole seconds from 1 to {_LONGEST_POLL_S}")
-    return seconds
-
-
-def _lease(seconds: float) -> float:
-    if not _whole(seconds, 1, LONGEST_LEASE_S):
-        fix = "write whole seconds from 1 s to 12h, or leave it out to use the queue's own"
-        raise ValueError(f"no lease that can be kept alive; {fix}")
-    return seconds
-
-
-def _whole(value: float, least: int, most: int) -> bool:
-    return least <= value <= most and value == int(value)
-
-
-def _shares(text: str) -> str:
-    if not parse_shares(text):
-        raise ValueError("names nothing; write a name")
-    return text
-
-
-def _class_slots(text: str) -> str:
-    for name, number in parse_shares(text).items():
-        if number != int(number):
-            raise ValueError(f"{name} can't have {number:g} slots; write whole numbers, such as bulk=2, mail=1")
-    return text
-
-
-Shares = Annotated[str, BeforeValidator(written), AfterValidator(_shares)]
-Duration = Annotated[float, BeforeValidator(parse_duration)]
-PositiveDuration = Annotated[Duration, AfterValidator(_positive)]
 
 
 class WorkerOptions(TypedDict, total=False):
@@ -79,6 +45,8 @@ class WorkerOptions(TypedDict, total=False):
     id: str | None
     slots: int | str | AutoSlots | None
     class_slots: Mapping[str, int] | str | None
+    fleet_slots: int | None
+    class_fleet_slots: Mapping[str, int] | str | None
     batch_size: int | None
     prefetch: int | None
     executor: Literal["thread", "process"] | None
@@ -123,8 +91,13 @@ class WorkerSettings(BaseSettings):
     """The worker's name in reports. Default: host, process and a random part."""
     slots: Annotated[int | AutoSlots, BeforeValidator(partial(read_slots, most=_MOST_SLOTS))] = 1
     """How many handlers run at once; or `auto(min=2, max=32, target_wait="50ms")`: as many as the waits call for."""
-    class_slots: Annotated[str, BeforeValidator(written), AfterValidator(_class_slots)] = ""
+    class_slots: ClassNumbers = ""
     """The most slots of a job class, such as "bulk=2, mail=1". Default, for each class: all slots but one."""
+    fleet_slots: int | None = Field(default=None, ge=1, le=_MOST_FLEET_SLOTS)
+    """The most slots of all the pool's workers together. Default: as many as there are."""
+    class_fleet_slots: ClassNumbers = ""
+    """The most slots of a job class in all workers together: "bulk=2, *=5", * for each class that is not named.
+    Default: no such limit."""
     batch_size: int = Field(default=10, ge=1, le=_MOST_AT_ONCE)
     """The most messages of one call of a batch handler; one poll's at most. Such a call takes one slot."""
     prefetch: int | None = Field(default=None, ge=0, le=_MOST_SLOTS)
@@ -132,10 +105,10 @@ class WorkerSettings(BaseSettings):
     few as hide the way to SQS and back; never any on a FIFO queue."""
     executor: Literal["thread", "process"] = "thread"
     """Where sync handlers run. A process for each slot is for handlers that keep the CPU busy."""
-    poll_wait: Annotated[Duration, AfterValidator(_long_poll)] | None = None
+    poll_wait: LongPoll | None = None
     """Long poll, whole seconds from 1 to 20. Default: 20 s, or half the grace if that is less: a worker that is told to
     leave waits for its outstanding poll. With ECS's stop timeout of 30 s that is 12 s."""
-    visibility_timeout: Annotated[Duration, AfterValidator(_lease)] | None = None
+    visibility_timeout: LeaseDuration | None = None
     """Lease of each message, 1 s to 12 h, whole seconds. Default: the queue's own."""
     max_extensions: int | None = Field(default=None, ge=0)
     """How often a lease is extended at most, each time at half of it. Default: until SQS's end, after 12 hours."""
@@ -194,6 +167,12 @@ class WorkerSettings(BaseSettings):
         return {name: int(number) for name, number in parse_shares(self.class_slots).items()}
 
     @property
+    def fleet_limits(self) -> FleetLimits:
+        """What holds for all workers together."""
+        classes = {name: int(number) for name, number in parse_shares(self.class_fleet_slots).items()}
+        return FleetLimits(self.fleet_slots, classes)
+
+    @property
     def most_slots(self) -> int:
         """What the slots may grow to."""
         return self.slots.most if isinstance(self.slots, AutoSlots) else self.slots
@@ -209,9 +188,7 @@ class WorkerSettings(BaseSettings):
     def poll_wait_s(self) -> int:
         """The poll wait as set, or what the grace can bear."""
         return (
-            max(1, math.floor(min(_LONGEST_POLL_S, self.grace_s / 2)))
-            if self.poll_wait is None
-            else int(self.poll_wait)
+            max(1, math.floor(min(LONGEST_POLL_S, self.grace_s / 2))) if self.poll_wait is None else int(self.poll_wait)
         )
 
     @property
@@ -277,6 +254,7 @@ def _fault(error: Mapping[str, Any]) -> Fault:
 
 
 _FIXES: Final = {
+    "fleet_slots": f"write a whole number from 1 to {_MOST_FLEET_SLOTS}, or leave it out",
     "batch_size": f"write a whole number from 1 to {_MOST_AT_ONCE}",
     "prefetch": f"write a whole number from 0 to {_MOST_SLOTS}, or leave it out",
     "max_extensions": "write a whole number, 0 or more, or leave it out",

@@ -35,7 +35,12 @@ def nearest(name: str, known: Mapping[str, object], prefix: str = "") -> str:
 
 def faults_together(settings: "WorkerSettings") -> list[Fault]:
     """Every fault between settings that are each right by themselves."""
-    return [*_faults_of_places(settings), *_faults_of_times(settings), *_faults_of_slots(settings)]
+    return [
+        *_faults_of_places(settings),
+        *_faults_of_times(settings),
+        *_faults_of_slots(settings),
+        *_faults_of_the_fleets(settings),
+    ]
 
 
 def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
@@ -60,6 +65,14 @@ def _faults_of_slots(settings: "WorkerSettings") -> list[Fault]:
         for name, number in settings.class_limits.items()
         if number > most
     ]
+
+
+def _faults_of_the_fleets(settings: "WorkerSettings") -> list[Fault]:
+    if settings.table is not None or settings.state_dir is not None:
+        return []
+    problem, fix = "workers agree on it in the fleet's table, and there is none", "set table, or state_dir"
+    given = {"fleet_slots": settings.fleet_slots, "class_fleet_slots": settings.class_fleet_slots}
+    return [Fault(name, value, problem, fix) for name, value in given.items() if value]
 
 
 def _faults_of_times(settings: "WorkerSettings") -> list[Fault]:
