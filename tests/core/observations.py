@@ -69,6 +69,8 @@ def worker(
     state: WorkerState = WorkerState.RUNNING,
     protected: bool = False,
     host: str = "",
+    permitted: int | None = None,
+    fleet_slots: int | None = None,
 ) -> WorkerReport:
     """`completions` since its last heartbeat, `before` up to then; all of them took `mean_s`."""
     figures = WorkFigures(
@@ -93,6 +95,8 @@ def worker(
         heartbeat_s=heartbeat_s,
         protected=protected,
         host=host,
+        permitted=permitted,
+        fleet_slots=fleet_slots,
     )
 
 

@@ -11,6 +11,7 @@ from tidegate.core.bottlenecks import ApiRate, Database, max_workers_for
 from tidegate.core.ceiling import ceiling, learn_quick
 from tidegate.core.decide import decide
 from tidegate.core.model import Pool, PoolState, Reason, ServiceTime
+from tidegate.core.reports import WorkerReport
 
 DATABASE = Database(connections=100, reserved=10, per_slot=2)
 
@@ -62,6 +63,34 @@ def test_the_decision_names_what_binds_and_shows_what_each_constraint_allows() -
         "message_groups_allows": 50,
         "platform_allows": 30,
     }
+
+
+def limited(worker_id: str, permitted: int, busy: int = 0, fleet_slots: int | None = 6) -> WorkerReport:
+    return worker(worker_id, busy=busy, permitted=permitted, fleet_slots=fleet_slots, completions=9)
+
+
+def test_the_limit_that_workers_keep_among_themselves_bounds_the_fleet_in_whole_workers_and_is_named() -> None:
+    seen = observe(queue(9_000), desired=2, workers=(limited("w1", 3, 3), limited("w2", 3, 3)))
+    decision, after = decide(POOL, PoolState(), seen)
+    assert (decision.desired, decision.reason) == (2, Reason.CEILING)
+    assert decision.sentence.endswith("; capped at 2 by the workers' own fleet_slots 6")
+    allowed = next(step.values for step in decision.steps if step.name == "ceiling")
+    assert allowed["fleet_slots_allows"] == 2
+    assert after.fleet_slots == 6
+
+
+def test_the_limit_is_remembered_while_no_worker_is_seen_and_gone_when_one_reports_none() -> None:
+    state = PoolState(fleet_slots=6)
+    blind, after = decide(POOL, state, observe(queue(9_000), desired=1))
+    assert (blind.desired, after.fleet_slots) == (2, 6)
+    mixed = observe(queue(9_000), desired=1, workers=(limited("w1", 4), limited("w2", 4, fleet_slots=None)))
+    free, after = decide(POOL, state, mixed)
+    assert (free.desired > 2, after.fleet_slots) == (True, None)
+
+
+def test_where_workers_differ_the_higher_limit_holds() -> None:
+    seen = observe(queue(9_000), desired=1, workers=(limited("w1", 4), limited("w2", 4, fleet_slots=16)))
+    assert decide(POOL, PoolState(), seen)[0].desired == 4
 
 
 def known(mean_s: float, runs: float = 100.0) -> ServiceTime:

@@ -28,6 +28,18 @@ def test_workers_are_summed() -> None:
 
 
 @pytest.mark.parametrize(
+    ("permitted", "busy", "free"), [(None, 1, 3), (4, 1, 3), (2, 1, 1), (0, 0, 0), (0, 2, 0), (6, 1, 3)]
+)
+def test_a_slot_without_a_permit_is_not_free_and_a_handler_may_finish_without_one(
+    permitted: int | None, busy: int, free: int
+) -> None:
+    polls = worker(busy=busy, permitted=permitted, first_receive_at_s=NOW_S - 500)
+    fleet, _ = look(PoolState(), polls)
+    assert fleet is not None
+    assert (fleet.slots, fleet.free, fleet.idle) == (4, free, free)
+
+
+@pytest.mark.parametrize(
     ("silent", "heartbeat_s", "heard"), [(30, 10, True), (30.5, 10, False), (170, 60, True), (181, 60, False)]
 )
 def test_a_worker_is_silent_after_three_of_its_own_heartbeats(silent: float, heartbeat_s: float, heard: bool) -> None:

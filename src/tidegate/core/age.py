@@ -90,5 +90,5 @@ def _with(marks: Marks, at_s: float, sent_s: float) -> Marks:
 def _nothing_left(fleet: FleetSignals | None, waiting: float, in_flight: float) -> bool:
     if fleet is None:
         return waiting + in_flight <= 0
-    idle = fleet.slots - fleet.busy
+    idle = fleet.free
     return idle >= max(1.0, IDLE_SHARE * fleet.slots) and waiting <= idle

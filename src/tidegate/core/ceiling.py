@@ -26,12 +26,19 @@ class Ceiling:
     """What each constraint allows, the one that binds among them."""
 
 
-def ceiling(pool: Pool, capacity: Capacity, slots_per_worker: int, quick_s: float | None = None) -> Ceiling:
+def ceiling(
+    pool: Pool,
+    capacity: Capacity,
+    slots_per_worker: int,
+    quick_s: float | None = None,
+    fleet_slots: int | None = None,
+) -> Ceiling:
     """The smallest of the pool's maximum, what its bottlenecks can take, and the platform's own maximum.
 
     In whole workers: slots that would break something are rounded down. `quick_s` is the service time for the API's
     rate, `PoolState.quick_s`; without it the hint, and without either that rate is left out. It leaves one worker at
-    least: with none, nothing would ever be measured again that could raise it.
+    least: with none, nothing would ever be measured again that could raise it. `fleet_slots` is the limit that the
+    workers keep among themselves, so a worker too many breaks nothing, and buys nothing.
 
     >>> capacity = Capacity("ecs:prod/orders", 0.0, desired=1, running=1, pending=0)
     >>> ceiling(Pool("orders", 30, 1, max_workers=50, max_slots=42), capacity, slots_per_worker=4).workers
@@ -40,6 +47,7 @@ def ceiling(pool: Pool, capacity: Capacity, slots_per_worker: int, quick_s: floa
     constraints = (
         Ceiling(pool.max_workers, f"max_workers from {pool.limits_from}", Reason.MAXIMUM, "max_workers"),
         *_bottlenecks(pool, slots_per_worker, pool.service_time_hint_s if quick_s is None else quick_s),
+        *_permits(fleet_slots, slots_per_worker),
         *_platform(capacity),
     )
     smallest = min(constraints, key=lambda constraint: constraint.workers)
@@ -59,6 +67,12 @@ def _bottlenecks(pool: Pool, slots_per_worker: int, quick_s: float | None) -> It
         # A group's messages are handled one after the other. A slot too many breaks nothing, so this one is rounded up.
         workers = math.ceil(pool.message_groups / slots_per_worker)
         yield Ceiling(workers, f"the queue's {pool.message_groups} message groups", name="message_groups")
+
+
+def _permits(fleet_slots: int | None, slots_per_worker: int) -> Iterator[Ceiling]:
+    if fleet_slots is not None:
+        workers = math.ceil(fleet_slots / slots_per_worker)
+        yield Ceiling(workers, f"the workers' own fleet_slots {fleet_slots}", name="fleet_slots")
 
 
 def _platform(capacity: Capacity) -> Iterator[Ceiling]:

@@ -12,6 +12,7 @@ from tidegate.core.condition import Condition, Pressure, condition_of, pressed
 from tidegate.core.downstream.guard import guard
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
+from tidegate.core.fleet import fleet_limit
 from tidegate.core.health import crowding, health_of, learn_health
 from tidegate.core.learn import learn
 from tidegate.core.model import Action, Decision, Health, Pool, PoolState, Reason, Retired, Step
@@ -46,7 +47,8 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     signals = read_signals(pool, state, observation)
     watched = watch(pool, state, observation, signals)
     slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
-    limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s)
+    permits = fleet_limit(state.fleet_slots, signals.fleet)
+    limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s, permits)
     current = serving(state.retired, observation.capacity)
     trail = Trail(pool, observation, watched, current, notices=list(watched.notices))
     trail.steps.append(signals_step(pool, state, signals, observation.now_s))
@@ -137,6 +139,7 @@ def _remembered(
         oldest_sent=signals.oldest_sent,
         watched_since_s=watched.watched_since_s,
         reported_at_s=watched.reported_at_s,
+        fleet_slots=fleet_limit(state.fleet_slots, signals.fleet),
     )
 
 

@@ -19,7 +19,7 @@ from tidegate.core.reports import (
     WorkFigures,
 )
 
-__all__ = ["FleetSignals", "Waits", "digest", "is_alive", "known_worker", "sum_fleet"]
+__all__ = ["FleetSignals", "Waits", "digest", "fleet_limit", "is_alive", "known_worker", "sum_fleet"]
 
 SILENT_AFTER_HEARTBEATS = 3.0
 _NO_FIGURES = ClassFigures()
@@ -73,6 +73,15 @@ class FleetSignals:
     """The workers that take work: neither retired nor on their way out."""
     calls: Mapping[str, DependencyFigures] = field(default_factory=dict)
     """Of each dependency, by the reports that brought news."""
+    barred: int = 0
+    """Of the slots, those that may not be used because the fleet's limit gives their workers no permits for them."""
+    fleet_slots: int | None = None
+    """That limit, the highest where workers differ; None as long as any worker has none."""
+
+    @property
+    def free(self) -> int:
+        """Slots in which a handler could start."""
+        return self.slots - self.busy - self.barred
 
     @property
     def slots_per_worker(self) -> int:
@@ -103,7 +112,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         slots=slots,
         busy=busy,
         busy_workers=sum([worker.busy > 0 for worker in current]),
-        idle=sum([worker.slots - worker.busy for worker in current if _polls(worker)]),
+        idle=sum([worker.slots - _barred(worker) - worker.busy for worker in current if _polls(worker)]),
         heartbeat_s=max([worker.heartbeat_s for worker in current]),
         starts=starts,
         departures=departures,
@@ -116,6 +125,8 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         taking=sum([worker.state is WorkerState.RUNNING for worker in current]),
         leases_lost=leases_lost,
         calls=_calls(news),
+        barred=sum([_barred(worker) for worker in current]),
+        fleet_slots=_fleet_slots(current),
     )
 
 
@@ -127,6 +138,24 @@ def _held(workers: Iterable[WorkerReport]) -> tuple[int, int, int]:
         busy += worker.busy
         buffered += worker.buffered
     return slots, busy, buffered
+
+
+def _barred(worker: WorkerReport) -> int:
+    """What is busy is barred no more than it is free: a worker may finish what it has no permit for any longer."""
+    if worker.permitted is None:
+        return 0
+    return max(0, worker.slots - max(worker.permitted, worker.busy))
+
+
+def _fleet_slots(workers: Iterable[WorkerReport]) -> int | None:
+    limits = [worker.fleet_slots for worker in workers]
+    given = [limit for limit in limits if limit is not None]
+    return max(given) if len(given) == len(limits) else None
+
+
+def fleet_limit(known: int | None, fleet: FleetSignals | None) -> int | None:
+    """The limit that the workers keep among themselves: as they report it, else as it was last known."""
+    return known if fleet is None else fleet.fleet_slots
 
 
 def known_worker(report: WorkerReport) -> KnownWorker:

@@ -221,6 +221,8 @@ class PoolState:
     """The workers that take no more work, oldest first."""
     directive: Directive = field(default_factory=Directive)
     """What the pool's workers are told."""
+    fleet_slots: int | None = None
+    """The limit on handlers that the workers keep among themselves, as they last reported it."""
     schema: int = SCHEMA
 
 

@@ -21,7 +21,7 @@ def idle_since(known: float | None, fleet: FleetSignals | None, waiting: float, 
 
     A fifth: between two jobs any slot is idle for a moment.
     """
-    idle = fleet.slots - fleet.busy if fleet else 0
+    idle = fleet.free if fleet else 0
     if fleet is None or idle < max(1.0, IDLE_SHARE * fleet.slots) or waiting <= 0:
         return None
     return now_s if known is None else known
@@ -38,7 +38,7 @@ def groups_bind(workers: int, fleet: FleetSignals | None, waiting: float, since_
     if workers <= most:
         return Limit(workers)
     note = (
-        f"{waiting:.0f} messages wait while {fleet.slots - fleet.busy} of {fleet.slots} slots stand idle: "
+        f"{waiting:.0f} messages wait while {fleet.free} of {fleet.slots} slots stand idle: "
         "their groups are being worked on, and a FIFO queue hands out one of a group at a time"
     )
     return Limit(most, Reason.CEILING, note)
