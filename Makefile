@@ -6,7 +6,7 @@ CONTRACT_STAMP := .venv-ministack/.set-up
 INFRA_STAMP := .venv-infra/.set-up
 CDK_STAMP := .venv-cdk/.set-up
 
-.PHONY: infra-test infra-test-cdk infra-tools lambda setup contract-server demo test check lint pure bench bench-worker soak lock clean
+.PHONY: infra-test infra-test-cdk infra-tools lambda setup contract-server demo test check lint pure bench bench-worker soak chaos lock clean
 .DEFAULT_GOAL := help
 
 help:
@@ -16,7 +16,9 @@ help:
 	@echo "make infra-test  terraform, CDK, policies, the Lambda bundle, linters"
 	@echo "make lambda the function's zips, for arm64 and x86_64"
 	@echo "make bench-worker  our worker beside other people's, at one endpoint (5 minutes)"
-	@echo "make bench  measured ratios      make soak  the long demos      make lock  renew the locks"
+	@echo "make chaos  100,000 messages through workers that are killed, at an endpoint that fails (up to 10 minutes)"
+	@echo "make soak   the long demos and a thousand scale-ins (up to 40 minutes)"
+	@echo "make bench  measured ratios      make lock  renew the locks"
 
 setup: $(STAMP)
 
@@ -106,7 +108,11 @@ bench-worker: setup $(RIVALS_STAMP)
 	$(BIN)/pytest -q -s -m bench tests/bench/worker
 
 soak: setup
-	$(BIN)/pytest -q -s -m soak --timeout 600 tests
+	$(BIN)/pytest -q -s -m "soak and not chaos" tests
+
+# Seeded: CHAOS_SEED=… plays another storm.
+chaos: setup
+	$(BIN)/pytest -q -s -m chaos tests/chaos
 
 # Needs uv. The lock holds for every Python from 3.11 on, with hashes and without any registry's address.
 lock:
