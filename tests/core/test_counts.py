@@ -8,7 +8,7 @@ import pytest
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.counts import STEPS_FROM, believed_waiting, learn_count_error
 from tidegate.core.model import PoolState, Sample
-from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState
+from tidegate.core.reports import WAIT_BOUNDS_S, ClassFigures, WorkerReport, WorkerState
 from tidegate.core.signals import Signals, read_signals
 
 WAIT = replace(POOL, policy="wait", utilization=None)
@@ -52,13 +52,32 @@ def test_a_burst_that_nothing_in_the_last_minute_explains_is_believed_at_once() 
         polling(busy=1, first_receive_at_s=NOW_S - 1),
         polling(busy=1, first_receive_at_s=None),
         polling(busy=1, state=WorkerState.DRAINING),
-        worker(busy=1, first_receive_at_s=NOW_S - 900),
+        worker(busy=1, completions=20, first_receive_at_s=NOW_S - 900),
     ],
 )
 def test_no_proof_without_an_idle_slot_of_a_worker_that_polls_and_starts_that_hardly_waited(
     report: WorkerReport,
 ) -> None:
     assert believed_waiting(WAIT, samples(250), seen(255, report), NOW_S, 0.15) == 255
+
+
+def idle_while_little_starts() -> WorkerReport:
+    """Three slots are idle, two runs were started, and these had waited for a minute."""
+    return worker(busy=1, completions=2, waits=waited(60.0, 2), first_receive_at_s=NOW_S - 900)
+
+
+def test_more_idle_slots_than_starts_prove_a_queue_empty_however_long_the_last_ones_waited() -> None:
+    assert believed_waiting(WAIT, samples(250), seen(255, idle_while_little_starts()), NOW_S, 0.15) == 0.0
+    silent = worker(busy=1, first_receive_at_s=NOW_S - 900)
+    assert believed_waiting(WAIT, samples(250), seen(255, silent), NOW_S, 0.15) == 0.0
+
+
+def test_slots_that_are_idle_for_a_busy_group_or_a_class_at_its_limit_prove_nothing() -> None:
+    idle = idle_while_little_starts()
+    fifo = read_signals(WAIT, PoolState(ticked_at_s=NOW_S - 10), observe(queue(255, name="a.fifo"), workers=(idle,)))
+    assert believed_waiting(WAIT, samples(250), fifo, NOW_S, 0.15) == 255
+    classed = replace(idle.recent, classes={"export": ClassFigures(starts=2)})
+    assert believed_waiting(WAIT, samples(250), seen(255, replace(idle, recent=classed)), NOW_S, 0.15) == 255
 
 
 def test_a_count_that_falls_faster_than_work_was_started_is_the_stale_one() -> None:

@@ -42,7 +42,9 @@ def believed_waiting(
     The count is multiplied by `scale` first.
 
     None where the workers prove it and a count can be explained as stale: a worker that polls has an idle slot, and
-    what was started lately had hardly waited. A burst that nothing in the last minute explains is believed at once.
+    what was started lately had hardly waited; or there are more idle slots than starts since the last tick, and nothing
+    but an empty queue can keep them idle (a FIFO group or a class that is at its limit could). A burst that nothing in
+    the last minute explains is believed at once.
     Else at least what an earlier count of the last minute leaves when all starts since are taken off: messages do not
     go unstarted, so a count that falls faster than work was begun is the stale one; unless it does so
     twice and by far, which tells of a purge or of others who take messages.
@@ -64,9 +66,11 @@ def believed_waiting(
 
 def _idle_and_prompt(pool: Pool, signals: Signals) -> bool:
     fleet = signals.fleet
-    if fleet is None or fleet.idle == 0 or fleet.waits is None:
+    if fleet is None or fleet.idle == 0:
         return False
-    return fleet.waits.p99_s <= min(pool.tick_s, pool.target_wait_s / 2)
+    if fleet.starts < fleet.idle and not fleet.classes and not signals.in_groups:
+        return True  # a slot that polls while a message waits for it starts one
+    return fleet.waits is not None and fleet.waits.p99_s <= min(pool.tick_s, pool.target_wait_s / 2)
 
 
 def learn_count_error(known: float, samples: Sequence[Sample]) -> float:

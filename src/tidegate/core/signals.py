@@ -80,6 +80,8 @@ class Signals:
     oldest_sent: Marks = ()
     quiet: Quiet | None = None
     fleet_readable: bool = True
+    in_groups: bool = False
+    """A FIFO queue is among them: slots may be idle while messages wait for others of their group."""
     slots_at_most: float = math.inf
     """Slots of the workers that run, where none reports: no more than these of what is in flight is worked on."""
 
@@ -137,6 +139,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         oldest_sent=marked(state.oldest_sent, told, fleet, in_hand, seen.now_s),
         quiet=_quiet(seen),
         fleet_readable=seen.fleet.absence in (None, Absence.MISSING),
+        in_groups=any(queue.queue.endswith(".fifo") for queue in seen.queues),
         slots_at_most=seen.capacity.running * pool.slots_per_worker if fleet is None else math.inf,
     )
 
