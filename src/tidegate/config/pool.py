@@ -177,7 +177,8 @@ class PoolSettings(SettingsTable):
     start_up_hint_s: TimeOrZero | None = setting(
         None,
         name="start_up_hint",
-        description="From raising the desired count to a worker's first receive, used only until it has been measured.",
+        description="From raising the desired count to a worker's first receive, used only until it has been measured. "
+        "Left out: a minute.",
         examples=["45s"],
     )
     stop_timeout_s: TimeOrZero = setting(

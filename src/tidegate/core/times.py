@@ -23,6 +23,9 @@ __all__ = [
 
 HOLD_UNMEASURED_S = 120.0
 HOLD_LEAST_TICKS = 3
+START_UP_ASSUMED_S = 60.0
+"""Until a worker was seen to start: to take it for none would leave a pool without headroom until its first raise."""
+
 HINT_RUNS = 10.0
 """A service-time hint weighs as much as ten handler runs, so the measured mean takes over without a jump."""
 
@@ -126,13 +129,16 @@ def record_change(raises: Sequence[tuple[float, int]], now_s: float, change: int
 
 
 def start_up_s(pool: Pool, measured_s: Sequence[float]) -> Estimate:
-    """The 90 % quantile of the measured start-up times; until there is one, the hint, or zero."""
+    """The 90 % quantile of the measured start-up times; until there is one, the hint, or a minute.
+
+    The plain formula assumes nothing that was neither measured nor given: none then.
+    """
     if measured_s:
         ordered = sorted(measured_s)
         return Estimate(ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))], "measured")
     if pool.start_up_hint_s is not None:
         return Estimate(pool.start_up_hint_s, "hint")
-    return Estimate(0.0, "unmeasured")
+    return Estimate(0.0 if pool.plain else START_UP_ASSUMED_S, "unmeasured")
 
 
 def hold_s(pool: Pool, start_up: Estimate) -> float:
