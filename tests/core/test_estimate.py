@@ -1,8 +1,11 @@
 """Rates and times come out of the signals as they went in, each with its source."""
 
 from dataclasses import replace
+from itertools import accumulate
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core import arrivals, times
@@ -307,11 +310,14 @@ def test_a_raise_that_nobody_answered_is_forgotten_after_a_quarter_of_an_hour() 
     assert learn(state).raises == ()
 
 
-def test_start_up_is_the_ninetieth_percentile_then_the_hint_then_nothing() -> None:
+def test_start_up_is_the_ninetieth_percentile_then_the_hint_then_a_minute_which_the_plain_formula_does_not_assume() -> (
+    None
+):
     measured = [float(n) for n in range(1, 11)]
     assert times.start_up_s(POOL, measured) == Estimate(10.0, "measured")
     hinted = replace(POOL, start_up_hint_s=45.0)
     assert times.start_up_s(hinted, ()) == Estimate(45.0, "hint")
+    assert times.start_up_s(ON_TRIAL, ()) == Estimate(60.0, "unmeasured")
     assert times.start_up_s(POOL, ()) == Estimate(0.0, "unmeasured")
 
 
@@ -351,11 +357,31 @@ def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now()
     assert waiting((), steady, signals(queue(7)), POOL, 0.15) == 7
 
 
-def test_a_lasting_rate_is_taken_over_the_target_wait() -> None:
+def test_a_mean_rate_is_taken_over_the_target_wait_and_what_lasted_is_the_least_of_three_quarters_of_it() -> None:
     quiet_then_busy = readings(*(0.0,) * 40, *(10.0 * n for n in range(1, 21)))
+    pool, now = replace(POOL, target_wait_s=300), Estimate(1.0, "counts")
+    assert arrivals.mean_per_s(quiet_then_busy, pool, now) == pytest.approx(2 / 3)
+    # of the 300 s the first 100 without arrivals, the others at one a second; two of eight parts are left out
+    assert arrivals.steady_per_s(quiet_then_busy, pool, now) == pytest.approx((300 * 6 / 8 - 100) / (300 * 6 / 8))
+    assert arrivals.mean_per_s((), POOL, now) == arrivals.steady_per_s((), POOL, now) == 1.0
+
+
+def test_a_dump_is_no_rate_that_lasts_and_what_goes_on_is() -> None:
+    pool, now = replace(POOL, target_wait_s=600), Estimate(100.0, "counts, jump")
+    base = [1.0 * n for n in range(0, 600, 10)]
+    dumped = readings(*base, base[-1] + 5000, base[-1] + 5010)
+    assert arrivals.steady_per_s(dumped, pool, now) == pytest.approx(1.0, rel=0.01)
+    lasts = readings(*base, *(base[-1] + 100.0 * n for n in range(10, 610, 10)))
+    assert arrivals.steady_per_s(lasts, pool, now) == pytest.approx(100.0, rel=0.02)
+
+
+@given(st.lists(st.floats(0, 100), min_size=2, max_size=80), st.integers(0, 79), st.floats(0, 1000))
+def test_more_arrivals_at_any_time_never_make_a_lasting_rate_smaller(steps: list[float], at: int, more: float) -> None:
     now = Estimate(1.0, "counts")
-    assert arrivals.steady_per_s(quiet_then_busy, replace(POOL, target_wait_s=300), now) == pytest.approx(2 / 3)
-    assert arrivals.steady_per_s((), POOL, now) == 1.0
+    extra = [step + (more if n == at else 0.0) for n, step in enumerate(steps)]
+    few, many = (readings(*accumulate(each, initial=0.0)) for each in (steps, extra))
+    assert arrivals.steady_per_s(many, POOL, now) >= arrivals.steady_per_s(few, POOL, now) - 1e-9
+    assert arrivals.steady_per_s(few, POOL, now) <= arrivals.mean_per_s(few, POOL, now) + 1e-9
 
 
 def test_a_worker_is_held_as_long_as_a_new_one_takes_to_start_unless_the_setting_says_otherwise() -> None:

@@ -70,6 +70,16 @@ def test_a_surge_needs_headroom_where_the_target_is_shorter_than_the_blind_windo
     assert values(doubling, target_wait_s=10.0)["headroom_slots"] == pytest.approx(288, rel=0.01)
 
 
+def test_a_rate_that_may_not_last_is_backlog_where_there_is_time_to_see_and_load_where_there_is_none_or_prompt() -> (
+    None
+):
+    surge = replace(LOAD, arrivals=Estimate(80.0, "counts, jump"), lean=0.0)
+    assert values(surge, target_wait_s=600.0)["regulated_slots"] == values(replace(LOAD, lean=0.0))["regulated_slots"]
+    assert values(surge, target_wait_s=30.0)["regulated_slots"] >= 1600
+    prompt = hold_the_wait(replace(WAIT, economy="prompt"), surge, 500).step.values
+    assert prompt["regulated_slots"] >= 1600  # type: ignore[operator]  # a number
+
+
 def test_a_backlog_beyond_what_may_wait_is_drained_by_its_deadline() -> None:
     late = replace(LOAD, waiting=8000.0, head_age=Estimate(300.0, "counts"))
     assert size(late) > 60

@@ -4,7 +4,7 @@ from dataclasses import dataclass, replace
 
 from tidegate.core import times
 from tidegate.core.adapt import BAND_SIGMAS, blind_s, calm_share, learn_lean, learn_margin, learn_surge
-from tidegate.core.arrivals import arrivals_per_s, chance_share, extend_samples, steady_per_s
+from tidegate.core.arrivals import arrivals_per_s, chance_share, extend_samples, mean_per_s, steady_per_s
 from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.ceiling import learn_quick
 from tidegate.core.classes import hinted, learn_classes, mixed
@@ -113,6 +113,7 @@ def _load(
         start_up=start_up,
         slots_per_worker=slots_per_worker,
         steady_per_s=max(steady_per_s(samples, pool, arrivals), known_per_s(signals.delayed)),
+        mean_per_s=mean_per_s(samples, pool, arrivals),
         committed=commit(state, seen, signals, start_up.value),
         lean=state.lean,
         surge=state.surge,

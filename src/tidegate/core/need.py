@@ -25,6 +25,9 @@ class Load:
     start_up: Estimate
     slots_per_worker: int
     steady_per_s: float = 0.0
+    """The rate that has lasted, without dumps."""
+    mean_per_s: float = 0.0
+    """The same with them: what messages that wait see pass."""
     committed: Committed = field(default_factory=Committed)
     lean: float = 0.0
     surge: float = 0.0

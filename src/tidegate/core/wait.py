@@ -56,6 +56,7 @@ class _Terms:
     erlang: int
     headroom: float
     regulated: float
+    patience: float
     drain: float
 
 
@@ -76,6 +77,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
         "growth": round(terms.growth, 3),
         "lean": round(load.lean, 3),
         "bound_s": round(terms.bound_s, 1),
+        "patience": round(terms.patience, 3),
         "leanness": round(terms.leanness, 3),
         "standing_wait_s": round(terms.standing_wait_s, 2),
         "erlang_slots": terms.erlang,
@@ -101,11 +103,13 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         load.arrivals.value * load.service_time.value,
     )
     blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
-    bound_s = mean_wait_bound_s(target_s, load.steady_per_s, fifo=load.fifo)
-    leanness = load.lean * min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
+    bound_s = mean_wait_bound_s(target_s, max(load.mean_per_s, load.steady_per_s), fifo=load.fifo)
+    patience = min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
+    leanness = load.lean * patience
     standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
     most = most_workers * load.slots_per_worker
-    erlang = slots_for_target(offered, target_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most)
+    borne = offered - _in_doubt(pool, load, patience) * mean_s
+    erlang = slots_for_target(borne, target_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most)
     expected_per_s = leanness * load.steady_per_s + (1.0 - leanness) * load.arrivals.value
     return _Terms(
         offered=offered,
@@ -116,18 +120,31 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         standing_wait_s=standing_s,
         erlang=erlang,
         headroom=grown * offered * max(0.0, 1.0 - (target_s - standing_s) / blind),
-        regulated=_regulated(pool, load, blind, leanness, standing_s, erlang),
+        regulated=_regulated(pool, load, blind, leanness, standing_s, erlang, borne),
+        patience=patience,
         drain=deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker,
     )
 
 
-def _regulated(pool: Pool, load: Load, blind: float, leanness: float, standing_s: float, erlang: int) -> float:
+def _in_doubt(pool: Pool, load: Load, patience: float) -> float:
+    """Arrivals a second that need not be believed yet: above the rate that has lasted, where there is time to see.
+
+    Until they have lasted they are backlog, which has a deadline of its own.
+    """
+    if pool.economy == "prompt":
+        return 0.0
+    return patience * max(0.0, load.arrivals.value - load.steady_per_s)
+
+
+def _regulated(
+    pool: Pool, load: Load, blind: float, leanness: float, standing_s: float, erlang: int, borne: float
+) -> float:
     """Slots that lead the backlog to the standing wait; without one, those that chance asks for; between, a blend."""
     mean_s = load.service_time.value
     tau_s = max(TAU_TARGETS * pool.target_wait_s, TAU_BLINDS * blind)
     lasting, offered = load.steady_per_s * mean_s, load.arrivals.value * mean_s
     lean = max(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, LEAST_OF_LOAD * min(lasting, offered))
-    prompt = max(float(erlang), offered + load.waiting * mean_s / tau_s)
+    prompt = max(float(erlang), borne + load.waiting * mean_s / tau_s)
     return leanness * lean + (1.0 - leanness) * prompt
 
 
