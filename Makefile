@@ -15,7 +15,7 @@ help:
 	@echo "make check  ruff, mypy, import contracts, the pure core at 100 % branch coverage"
 	@echo "make infra-test  terraform, CDK, policies, the Lambda bundle, linters"
 	@echo "make lambda the function's zips, for arm64 and x86_64"
-	@echo "make bench-worker  our worker beside other people's, at one endpoint (5 minutes)"
+	@echo "make bench-worker  our worker beside other people's, at two endpoints (10 minutes)"
 	@echo "make chaos  100,000 messages through workers that are killed, at an endpoint that fails (up to 10 minutes)"
 	@echo "make soak   the long demos and a thousand scale-ins (up to 40 minutes)"
 	@echo "make bench  measured ratios      make lock  renew the locks"
@@ -95,13 +95,13 @@ bench: setup
 	$(MAKE) -C lambda here
 	$(BIN)/pytest -q -s -m bench tests
 
-# Other people's workers, for `make bench-worker`; the two of Node are left out where there is no npm.
+# Other people's workers, for `make bench-worker`; those of Node are left out where there is no npm.
 RIVALS_STAMP := .venv-rivals/.set-up
 
 $(RIVALS_STAMP): tests/bench/worker/rivals.lock | $(STAMP)
 	$(PYTHON) -m venv .venv-rivals
 	.venv-rivals/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/bench/worker/rivals.lock
-	-mkdir -p .node-rivals && npm install --silent --no-audit --no-fund --prefix .node-rivals sqs-consumer@14.2.8 squiss-ts@5.6.0
+	-mkdir -p .node-rivals && npm install --silent --no-audit --no-fund --prefix .node-rivals sqs-consumer@14.2.8 squiss-ts@5.6.0 fauxqs@2.4.1
 	@touch $@
 
 bench-worker: setup $(RIVALS_STAMP)

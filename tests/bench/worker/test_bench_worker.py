@@ -2,29 +2,29 @@
 
 import os
 import sys
+from collections.abc import Mapping
 
 import pytest
 
-from tests.bench.worker.rig import CONTENDERS, Contender, Cost, Rig, rig
+from tests.bench.worker.cells import CELLS, Cell, Cost, Table
+from tests.bench.worker.contestants import CONTENDERS, LIMIT, OURS, Contender
+from tests.bench.worker.endpoints import FAUXQS, fauxqs, ours
+from tests.bench.worker.rig import Rig, on_two_cores
+from tests.bench.worker.verdict import LEAST_CELLS, not_bound_by_the_client, verdicts
 
-pytestmark = [pytest.mark.bench, pytest.mark.timeout(900)]
+pytestmark = [pytest.mark.bench, pytest.mark.timeout(1_500)]
 
-CELLS = {
-    # concurrency, seconds a handler takes: messages queued, more than anybody works off in the window
-    (10, 0.0): 40_000,
-    (100, 0.0): 40_000,
-    (10, 0.02): 8_000,
-    (100, 0.02): 40_000,
-}
-OURS, LIMIT = "tidegate", "aiobotocore loop"
+PLAIN = (OURS, LIMIT, "boto3 loop", "sqs-consumer", "squiss-ts")
 
 
 def say(text: str) -> None:
     """`make bench-worker` is read by people: the figures are its result."""
     sys.stdout.write(f"\n{text}")
+    sys.stdout.flush()
 
 
 def there() -> list[Contender]:
+    """Who can be measured here; BENCH_ONLY="tidegate,boto3 loop" leaves the others out, and judges nothing."""
     wanted = os.environ.get("BENCH_ONLY")
     found = [each for each in CONTENDERS if each.needs is None or each.needs.exists()]
     for each in CONTENDERS:
@@ -33,38 +33,66 @@ def there() -> list[Contender]:
     return [each for each in found if wanted is None or each.name in wanted.split(",")]
 
 
-def row(name: str, cost: Cost, ours: Cost) -> str:
+def row(name: str, cost: Cost, first: Cost) -> str:
+    calls = "    -" if cost.calls is None else f"{cost.calls:5.2f}"
+    grown_mb = 1_000 * cost.grown_mb / cost.done
     return (
-        f"  {name:18} {cost.rate_per_s:8,.0f}/s  ours is {ours.rate_per_s / max(cost.rate_per_s, 0.01):6.2f} ×  "
-        f"calls {cost.calls:5.2f}  CPU {cost.cpu_ms:6.3f} ms  peak {cost.peak_mb:4.0f} MB  "
-        f"(worker {cost.worker_share:4.0%}, endpoint {cost.server_share:4.0%} of a core)"
+        f"  {name:17}{cost.rate_per_s:8,.0f}/s  {OURS} is {first.rate_per_s / cost.rate_per_s:6.2f} ×  "
+        f"calls {calls}  CPU {cost.cpu_ms:6.3f} s  peak {cost.peak_mb:4.0f} MB {grown_mb:+.2f}  "
+        f"(worker {cost.worker_share:4.0%}, endpoint {cost.server_share:4.0%})"
     )
 
 
-def measured(bench: Rig, contenders: list[Contender], cell: tuple[int, float]) -> dict[str, Cost]:
-    concurrency, takes_s = cell
-    costs = {each.name: bench.measure(each, concurrency, takes_s, CELLS[cell]) for each in contenders}
-    say(f"concurrency {concurrency}, handlers of {takes_s * 1000:.0f} ms; per message:")
-    for name, cost in costs.items():
-        say(row(name, cost, costs[OURS]))
+def measured(bench: Rig, contenders: list[Contender], cell: Cell) -> Mapping[str, Cost]:
+    say(f"{cell.name}; calls per message, CPU and growth of the peak per 1,000 messages, shares of one core:")
+    costs: dict[str, Cost] = {}
+    for each in contenders:
+        costs[each.name] = bench.measure(each, cell)
+        say(row(each.name, costs[each.name], costs.get(OURS, costs[each.name])))
     return costs
 
 
-def test_ours_comes_near_the_bare_loop_and_is_well_ahead_of_every_library() -> None:
-    with rig() as bench:
-        table = {cell: measured(bench, there(), cell) for cell in CELLS}
-    say("")
-    for costs in table.values():
-        assert costs[OURS].rate_per_s > 0
+def test_ours_comes_near_the_bare_loop_and_is_ahead_of_every_other() -> None:
+    contenders = there()
+    with on_two_cores() as (_, worker_core), ours() as endpoint:
+        bench = Rig(endpoint, worker_core)
+        table = {
+            cell: measured(bench, [each for each in contenders if cell.everybody or not each.own_form], cell)
+            for cell in CELLS
+        }
+    assert all(cost.rate_per_s > 0 for costs in table.values() for cost in costs.values())
     if os.environ.get("BENCH_ONLY") is None:
         _judge(table)
 
 
-def _judge(table: dict[tuple[int, float], dict[str, Cost]]) -> None:
+def _judge(table: Table) -> None:
     """Only where our worker is what limits it: at the endpoint's limit, or waiting for handlers, all are alike."""
-    for (concurrency, _), costs in table.items():
-        ours = costs[OURS]
-        if ours.worker_share > 0.9 and ours.server_share < 0.8:
-            assert ours.rate_per_s >= 0.85 * costs[LIMIT].rate_per_s
-            if concurrency == 100:
-                assert ours.calls <= 0.25
+    reasons = {cell: not_bound_by_the_client(costs[OURS]) for cell, costs in table.items()}
+    counting = [cell for cell, reason in reasons.items() if reason is None]
+    say(f"bound by the client, and so a measure of it: {len(counting)} of {len(table)} cells ({LEAST_CELLS} wanted)")
+    for cell, reason in reasons.items():
+        say(f"  {cell.name}: {'yes' if reason is None else f'no, {reason}'}")
+    said = verdicts(table)
+    for verdict in said:
+        say(f"{'HOLDS' if verdict.holds else 'no verdict' if verdict.holds is None else 'MISSED'}: {verdict.text}")
+    say("")
+    assert [verdict.text for verdict in said if verdict.holds is False] == []
+    if len(counting) < LEAST_CELLS:
+        pytest.xfail(f"only {len(counting)} cells are bound by the client: the machine does other work")
+
+
+def test_at_another_endpoint_ours_is_ahead_too() -> None:
+    """A cross-check at a server that we did not write: fauxqs, which needs Node."""
+    if not FAUXQS.exists():
+        pytest.skip(f"no {FAUXQS}: `make bench-worker` makes it where there is npm")
+    contenders = [each for each in there() if each.name in PLAIN]
+    with on_two_cores() as (server_core, worker_core), fauxqs(server_core) as endpoint:
+        bench = Rig(endpoint, worker_core)
+        say("at fauxqs:")
+        table = {cell: measured(bench, contenders, cell) for cell in CELLS[:2]}
+    say("")
+    assert all(cost.rate_per_s > 0 for costs in table.values() for cost in costs.values())
+    if os.environ.get("BENCH_ONLY") is None:
+        for verdict in verdicts(table):
+            say(f"{'HOLDS' if verdict.holds else 'no verdict' if verdict.holds is None else 'MISSED'}: {verdict.text}")
+        say("")

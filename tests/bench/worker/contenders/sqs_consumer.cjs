@@ -1,9 +1,8 @@
 // sqs-consumer: ten at a time and their deletes together; as many consumers as fill the concurrency.
 const { Consumer } = require("sqs-consumer");
 const { SQSClient } = require("@aws-sdk/client-sqs");
+const { nextTakesMs } = require("./work.cjs");
 
-const takesMs = 1000 * Number(process.env.BENCH_TAKES_S);
-const rest = () => new Promise((done) => setTimeout(done, takesMs));
 const sqs = new SQSClient({ endpoint: process.env.AWS_ENDPOINT_URL_SQS, region: "us-east-1" });
 for (let n = 0; n < Math.max(1, Number(process.env.BENCH_CONCURRENCY) / 10); n++) {
   Consumer.create({
@@ -13,7 +12,8 @@ for (let n = 0; n < Math.max(1, Number(process.env.BENCH_CONCURRENCY) / 10); n++
     waitTimeSeconds: 5,
     useQueueUrlAsEndpoint: false,
     handleMessageBatch: async (messages) => {
-      if (takesMs) await Promise.all(messages.map(rest));
+      const waits = messages.map(nextTakesMs).filter((ms) => ms > 0);
+      if (waits.length) await Promise.all(waits.map((ms) => new Promise((done) => setTimeout(done, ms))));
       return messages;
     },
   }).start();

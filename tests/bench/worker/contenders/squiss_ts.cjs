@@ -1,8 +1,8 @@
 // squiss-ts: its own polling and batched deletes, bounded by maxInFlight.
 const { Squiss } = require("squiss-ts");
 const { SQS } = require("@aws-sdk/client-sqs");
+const { nextTakesMs } = require("./work.cjs");
 
-const takesMs = 1000 * Number(process.env.BENCH_TAKES_S);
 const sqs = new SQS({ endpoint: process.env.AWS_ENDPOINT_URL_SQS, region: "us-east-1" });
 const squiss = new Squiss({
   SQS: sqs,
@@ -10,5 +10,9 @@ const squiss = new Squiss({
   maxInFlight: Number(process.env.BENCH_CONCURRENCY),
   receiveWaitTimeSecs: 5,
 });
-squiss.on("message", (message) => (takesMs ? setTimeout(() => message.del(), takesMs) : message.del()));
+squiss.on("message", (message) => {
+  const ms = nextTakesMs();
+  if (ms) setTimeout(() => message.del(), ms);
+  else message.del();
+});
 squiss.start();
