@@ -90,7 +90,7 @@ def test_a_number_too_long_to_print_is_refused_like_any_other(tmp_path: Path) ->
         (".max_workers", "move it into a pool's table, below [pools.NAME]"),
         (".tabel", "did you mean table?"),
         ("pools.orders.zzz", "remove it; known here: queue, queues, target_wait"),
-        ("._env_file", "remove it; known here: tick, table"),
+        ("._cli_parse_args", "remove it; known here: tick, table"),
     ],
 )
 def test_an_unknown_setting_gets_the_likely_one_and_never_shows_its_value(setting: str, fix: str) -> None:

@@ -62,6 +62,19 @@ def test_a_stop_in_the_middle_of_a_tick_lets_it_finish_and_starts_no_other() -> 
     assert ticks_of(rig, tick_s=10, stop_at_s=14) == [0, 10]
 
 
+def test_each_tick_is_told_with_how_many_the_best_pool_has_missed() -> None:
+    beats: list[tuple[float, int]] = []
+    rig, stop = rig_taking(0), threading.Event()
+    rig.clock.at(START_S + 25, stop.set)
+
+    run_until_stopped(
+        controller_of([rig], LastMinuteExecutor()), 10, rig.clock, stop, rig.events,
+        lambda at_s, missed: beats.append((at_s - START_S, missed)),
+    )  # fmt: skip
+
+    assert beats == [(0, 0), (10, 1), (20, 2)]
+
+
 def test_it_ends_only_when_the_tick_in_hand_has() -> None:
     rig, stop = rig_taking(0), threading.Event()
     rig.clock.at(START_S + 5, stop.set)

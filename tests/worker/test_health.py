@@ -208,7 +208,7 @@ async def test_the_health_file_is_what_tidegate_health_says(work: Work, tmp_path
         ("{", 1, "can't be read"),
         ("[]", 1, "can't be read"),
         ("[" * 100_000, 1, "can't be read"),
-        (None, 1, "the worker has not started, or its health_file is another"),
+        (None, 1, "worker or controller has not started, or its health_file is another"),
     ],
 )
 def test_tidegate_health_is_one_line_and_an_exit_code(tmp_path: Path, text: str | None, code: int, says: str) -> None:
@@ -225,7 +225,7 @@ def test_tidegate_health_without_a_file_says_what_to_write(monkeypatch: pytest.M
     monkeypatch.delenv("TIDEGATE_WORKER_HEALTH_FILE", raising=False)
     found, said = health()
     assert found == 2
-    assert "no --file and no TIDEGATE_WORKER_HEALTH_FILE: write --file PATH" in said
+    assert "no --file, TIDEGATE_WORKER_HEALTH_FILE or TIDEGATE_HEALTH_FILE: write --file PATH" in said
     assert len(said.splitlines()) == 1
 
 

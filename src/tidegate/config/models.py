@@ -48,6 +48,11 @@ class Settings(SettingsTable):
     record_megabytes: Megabytes = setting(
         100, description="The most megabytes that recordings take; the older half goes when the newer one is full."
     )
+    health_file: Text | None = setting(
+        None,
+        description="File that `run` writes at each tick for `tidegate health`, a container's health check.",
+        examples=["/run/tidegate/health.json"],
+    )
     publish: Literal["off", "log", "cloudwatch"] = setting(
         "off",
         description='Where metrics for alarms and dashboards go. "cloudwatch": PutMetricData, once a minute. "log": '

@@ -76,6 +76,10 @@ class Controller:
             self._background.submit(self._publish, self._publisher, self._clock.now())
         return [self._start(pool) for pool in self._pools if self._is_free(pool)]
 
+    def least_missed(self) -> int:
+        """Ticks that the pool which is best off has missed in a row. More than a few: nothing goes on any longer."""
+        return min(self._missed.values(), default=0)
+
     def finish(self) -> list[Outcome]:
         """Wait until no tick is in hand and its metrics are published; the last outcome of each pool."""
         outcomes = [future.result() for future in self._in_hand.values()]

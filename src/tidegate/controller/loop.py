@@ -32,12 +32,22 @@ def next_due(due_s: float, now_s: float, tick_s: float) -> tuple[float, int]:
 
 
 def run_until_stopped(
-    controller: Controller, tick_s: float, clock: Clock, stop: threading.Event, sink: EventSink
+    controller: Controller,
+    tick_s: float,
+    clock: Clock,
+    stop: threading.Event,
+    sink: EventSink,
+    beat: Callable[[float, int], None] | None = None,
 ) -> None:
-    """Tick now and then every `tick_s` seconds. After `stop` no tick starts; those in hand run to their end."""
+    """Tick now and then every `tick_s` seconds. After `stop` no tick starts; those in hand run to their end.
+
+    `beat` is told after each: the time, and how many ticks the pool that is best off has missed.
+    """
     due_s = clock.now()
     while not stop.is_set():
         controller.tick()
+        if beat is not None:
+            beat(clock.now(), controller.least_missed())
         due_s, missed = next_due(due_s, clock.now(), tick_s)
         if missed:
             sink.overran(None, missed)

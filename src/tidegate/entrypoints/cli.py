@@ -109,7 +109,7 @@ def run(
     log_level: LogLevel = "info",
 ) -> None:
     """Control the pools until SIGTERM or Ctrl-C; logs go to stdout, as JSON lines unless that is a terminal."""
-    from tidegate.entrypoints.recording import recording, with_record
+    from tidegate.entrypoints.recording import beating, recording, with_record
 
     settings = with_record(load_settings(config), record)
     from tidegate.entrypoints.clock import SystemClock
@@ -120,11 +120,12 @@ def run(
     log = make_logger(log_level, sys.stdout)
     sink = LogSink(log)
     wired = recording(wire(settings, SystemClock(), dry_run=dry_run, log=sys.stdout), settings, sink.not_recorded)
+    beat = beating(settings, sink.not_beating)
 
     def control(stop: "threading.Event") -> None:
         # Said only now that a stop is heard: whoever waits for it may send one.
         log.info("started", pools=[pool.name for pool in wired.pools], tick_s=wired.tick_s, dry_run=dry_run)
-        serve(wired, sink, sink.not_ready, sink.doubtful, stop)
+        serve(wired, sink, sink.not_ready, sink.doubtful, stop, beat)
 
     until_signal(control)
     log.info("stopped")

@@ -95,6 +95,10 @@ class LogSink:
         """Decisions can't be recorded, or can again."""
         self._log.warning("recording", said=line)
 
+    def not_beating(self, line: str) -> None:
+        """The health file can't be written, or can again."""
+        self._log.warning("health_file", said=line)
+
     def decided(self, decision: Decision, wrote: bool) -> None:
         """At error level when the decision had to be made around something broken, else at info."""
         with self._counting:

@@ -1,4 +1,4 @@
-"""Recording switched on: every decision is kept where the settings say so."""
+"""What `run` writes where the settings say so: every decision for `replay`, and a sign of life for `health`."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -8,9 +8,10 @@ from tidegate.config import Settings
 from tidegate.controller.recording import recorded
 from tidegate.entrypoints.wiring import Wired
 from tidegate.errors import ConfigError, Fault
+from tidegate.stores.pulse import Pulse
 from tidegate.stores.recording import RecordingFile
 
-__all__ = ["recording", "with_record"]
+__all__ = ["beating", "recording", "with_record"]
 
 _MEGABYTE = 1_000_000
 
@@ -27,9 +28,20 @@ def recording(wired: Wired, settings: Settings, said: Callable[[str], None]) -> 
     """
     if settings.record is None:
         return wired
-    file = Path(settings.record)
+    keep = RecordingFile(_place("record", settings.record), settings.record_megabytes * _MEGABYTE, said).keep
+    return replace(wired, pools=tuple(replace(pool, decide=recorded(pool.decide, keep)) for pool in wired.pools))
+
+
+def beating(settings: Settings, said: Callable[[str], None]) -> Callable[[float, int], None] | None:
+    """What writes `health_file` at each tick; None where the settings name none. Raises ConfigError as `recording`."""
+    if settings.health_file is None:
+        return None
+    return Pulse(_place("health_file", settings.health_file), settings.tick_s, said).beat
+
+
+def _place(setting: str, text: str) -> Path:
+    file = Path(text)
     if file.is_dir() or not file.resolve().parent.is_dir():
         problem = "is a directory" if file.is_dir() else "its directory does not exist"
-        raise ConfigError([Fault("record", settings.record, problem, "name a file in a directory that is there")])
-    keep = RecordingFile(file, settings.record_megabytes * _MEGABYTE, said).keep
-    return replace(wired, pools=tuple(replace(pool, decide=recorded(pool.decide, keep)) for pool in wired.pools))
+        raise ConfigError([Fault(setting, text, problem, "name a file in a directory that is there")])
+    return file

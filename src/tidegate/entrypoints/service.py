@@ -35,9 +35,17 @@ class NotReady(TidegateError):
     """No pool can be served; one line per fault."""
 
 
-def serve(wired: Wired, sink: EventSink, not_ready: Say, doubtful: Say, stop: threading.Event) -> None:
-    """Tick until `stop`. Pools that something is missing for are told to `not_ready` and tried again at each tick;
-    what does not fit the settings is told to `doubtful`. A stop is obeyed before the first tick too, at once.
+def serve(
+    wired: Wired,
+    sink: EventSink,
+    not_ready: Say,
+    doubtful: Say,
+    stop: threading.Event,
+    beat: Callable[[float, int], None] | None = None,
+) -> None:
+    """Tick until `stop`, telling `beat` of each tick. Pools that something is missing for are told to `not_ready` and
+    tried again at each tick; what does not fit the settings is told to `doubtful`. A stop is obeyed before the first
+    tick too, at once.
 
     Raises NotReady when all of the pools lack something.
     """
@@ -47,7 +55,7 @@ def serve(wired: Wired, sink: EventSink, not_ready: Say, doubtful: Say, stop: th
     for line in warnings:
         doubtful(line)
     with _controlling(wired, sink) as controller:
-        run_until_stopped(controller, wired.tick_s, wired.clock, stop, sink)
+        run_until_stopped(controller, wired.tick_s, wired.clock, stop, sink, beat)
 
 
 def serve_once(wired: Wired, sink: EventSink, doubtful: Say) -> list[Outcome]:
