@@ -1,25 +1,30 @@
 # The controller as a task that always runs.
 locals {
+  health_file = "/run/tidegate/health.json"
+
+  # What is known of the container before anything is made.
+  container = {
+    name                   = "controller"
+    command                = ["tidegate", "run"]
+    essential              = true
+    readonlyRootFilesystem = true
+    stopTimeout            = 30
+    mountPoints            = [{ sourceVolume = "health", containerPath = "/run/tidegate", readOnly = false }]
+    healthCheck            = { command = ["CMD", "tidegate", "health"], interval = 30, timeout = 5, retries = 3, startPeriod = 60 }
+  }
+
+  image_repository = compact([try(var.ecs.image_repository_arn, null)])
+  execution_resources = {
+    PullTheImage                              = local.image_repository
+    SignInToTheRegistryWhichHasNoResourceType = length(local.image_repository) > 0 ? ["*"] : []
+  }
+
   # What ECS itself needs to start the task: its log, and the image where that is in a private repository.
-  execution_statements = concat(
-    local.log_statements,
-    [
-      for arn in compact([try(var.ecs.image_repository_arn, null)]) : {
-        Sid      = "PullTheImage"
-        Effect   = "Allow"
-        Action   = ["ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer"]
-        Resource = [arn]
-      }
-    ],
-    [
-      for arn in compact([try(var.ecs.image_repository_arn, null)]) : {
-        Sid      = "SignInToTheRegistryWhichHasNoResourceType"
-        Effect   = "Allow"
-        Action   = ["ecr:GetAuthorizationToken"]
-        Resource = ["*"]
-      }
-    ],
-  )
+  execution_statements = concat(local.log_statements, [
+    for statement in jsondecode(file("${path.module}/../iam/execution.json")).Statement :
+    merge(statement, { Resource = local.execution_resources[statement.Sid] })
+    if length(local.execution_resources[statement.Sid]) > 0
+  ])
 }
 
 resource "aws_ecs_task_definition" "this" {
@@ -39,14 +44,17 @@ resource "aws_ecs_task_definition" "this" {
     cpu_architecture        = upper(var.architecture)
   }
 
-  container_definitions = jsonencode([{
-    name                   = "controller"
-    image                  = try(var.ecs.image, "")
-    command                = ["tidegate", "run"]
-    essential              = true
-    readonlyRootFilesystem = true
-    stopTimeout            = 30
-    environment            = [{ name = "TIDEGATE_CONFIG", value = local.settings_source }]
+  # Where it says at each tick how it is; the rest of its disk is read-only.
+  volume {
+    name = "health"
+  }
+
+  container_definitions = jsonencode([merge(local.container, {
+    image = try(var.ecs.image, "")
+    environment = [
+      { name = "TIDEGATE_CONFIG", value = local.settings_source },
+      { name = "TIDEGATE_HEALTH_FILE", value = local.health_file },
+    ]
     logConfiguration = {
       logDriver = "awslogs"
       options = {
@@ -55,7 +63,7 @@ resource "aws_ecs_task_definition" "this" {
         awslogs-stream-prefix = "controller"
       }
     }
-  }])
+  })])
 
   lifecycle {
     precondition {

@@ -33,9 +33,17 @@ run "one_task_runs_and_none_of_the_function_is_made" {
   assert {
     condition = alltrue([
       for container in jsondecode(aws_ecs_task_definition.this[0].container_definitions) :
-      container.readonlyRootFilesystem && container.command == ["tidegate", "run"] && container.environment[0].value == output.settings_source
+      container.readonlyRootFilesystem && container.command == ["tidegate", "run"] && contains([for one in container.environment : one.value if one.name == "TIDEGATE_CONFIG"], output.settings_source) && container.healthCheck.command == ["CMD", "tidegate", "health"]
     ])
     error_message = "the task does not run the controller with its settings"
+  }
+  assert {
+    condition = alltrue([
+      for container in jsondecode(aws_ecs_task_definition.this[0].container_definitions) :
+      [for mount in container.mountPoints : mount.sourceVolume] == [for volume in aws_ecs_task_definition.this[0].volume : volume.name] &&
+      alltrue([for one in container.environment : startswith(one.value, "${container.mountPoints[0].containerPath}/") if one.name == "TIDEGATE_HEALTH_FILE"])
+    ])
+    error_message = "it could not write the file that its health check reads"
   }
   assert {
     condition     = aws_ecs_task_definition.this[0].task_role_arn == aws_iam_role.controller.arn && aws_ecs_task_definition.this[0].execution_role_arn == aws_iam_role.execution[0].arn
