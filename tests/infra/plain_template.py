@@ -21,11 +21,11 @@ class PlainTemplate:
 
     def of_type(self, kind: str) -> list[Properties]:
         """The properties of every resource of the type AWS::KIND."""
-        return [one["Properties"] for one in self._resources() if one["Type"] == f"AWS::{kind}"]
+        return [one["Properties"] for one in self._by_id().values() if one["Type"] == f"AWS::{kind}"]
 
-    def types(self) -> set[str]:
-        """Every type of resource in it, in full."""
-        return {one["Type"] for one in self._resources()}
+    def kinds(self) -> dict[str, str]:
+        """The type of each resource, in full, by its logical id."""
+        return {logical: one["Type"] for logical, one in self._by_id().items()}
 
     def the(self, kind: str, **properties: str) -> Properties:
         """The one resource of that type with these properties."""
@@ -34,12 +34,15 @@ class PlainTemplate:
         ]
         return found
 
-    def _resources(self) -> list[dict[str, Any]]:
-        return [*json.loads(self.path.read_text())["Resources"].values()]
+    def _by_id(self) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.path.read_text())["Resources"]
+        return found
 
 
 FUNCTION = PlainTemplate(_FOLDER / "tidegate.template.json")
 """The controller as a function, with a pool."""
+TASK = PlainTemplate(_FOLDER / "tidegate-ecs.template.json")
+"""The same with the controller as a task."""
 
 
 def permissions(statements: Iterable[Properties]) -> dict[str, Any]:

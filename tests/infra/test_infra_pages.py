@@ -82,7 +82,7 @@ def test_an_example_that_makes_a_service_or_group_leaves_its_count_to_tidegate(f
 
 @pytest.mark.parametrize(
     ("policy", "folder"),
-    [("controller", MODULES[0]), ("worker", MODULES[2]), ("worker-kms", MODULES[2])],
+    [("controller", MODULES[0]), ("execution", MODULES[0]), ("worker", MODULES[2]), ("worker-kms", MODULES[2])],
 )
 def test_terraform_knows_what_each_statement_of_a_policy_is_about(policy: str, folder: Path) -> None:
     """Where terraform can't run, a statement that was added would else be found out by users."""

@@ -5,14 +5,13 @@ import json
 import time
 import zipfile
 from collections.abc import Iterator
-from typing import Any
 
-import boto3
 import pytest
 from moto.cloudformation.parsing import get_model_map
 
-from tests.aws.moto_cloud import REGION, moto_clients
+from tests.aws.moto_cloud import REGION
 from tests.controller.pool_rig import InlineExecutor
+from tests.infra.deployed import SKIPPED_BY_MOTO, account, client, deploy
 from tests.infra.plain_template import FUNCTION
 from tidegate.entrypoints import invocation, service
 from tidegate.entrypoints.lambda_handler import handler
@@ -24,43 +23,14 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore:Tried to parse AWS.* not supported by moto:UserWarning"),  # SKIPPED_BY_MOTO
 ]
 
-SKIPPED_BY_MOTO = {
-    "AWS::CloudWatch::Alarm",
-    "AWS::Lambda::EventInvokeConfig",
-    "AWS::SQS::QueuePolicy",
-    "AWS::Scheduler::Schedule",
-}
-"""Their properties are asserted in the template: below, in infra/cdk/tests and in test_parity."""
-
-
-def client(name: str) -> Any:
-    """Of any service: the stubs know the names only that the adapters use."""
-    make: Any = boto3.client
-    return make(name, region_name=REGION)
-
 
 @pytest.fixture(scope="module")
 def stack() -> Iterator[dict[str, str]]:
     """The template, deployed once for all: physical ids by type, of types that it has once."""
-    with pytest.MonkeyPatch.context() as patch, moto_clients(patch):
+    with account():
         _upload()
-        subnets = client("ec2").describe_subnets()["Subnets"][:2]
-        given = {
-            "PackageBucket": "artifacts",
-            "PackageKey": "tidegate.zip",
-            "WorkerImage": "worker",
-            "AlarmTopicArn": f"arn:aws:sns:{REGION}:123456789012:ops",
-            "VpcId": subnets[0]["VpcId"],
-            "Subnets": ",".join(subnet["SubnetId"] for subnet in subnets),
-        }
-        client("cloudformation").create_stack(
-            StackName="orders",
-            TemplateBody=FUNCTION.path.read_text(),
-            Capabilities=["CAPABILITY_NAMED_IAM"],
-            Parameters=[{"ParameterKey": key, "ParameterValue": value} for key, value in given.items()],
-        )
-        made = client("cloudformation").list_stack_resources(StackName="orders")["StackResourceSummaries"]
-        yield {one["ResourceType"]: one["PhysicalResourceId"] for one in made if one.get("PhysicalResourceId")}
+        made = deploy(FUNCTION, PackageBucket="artifacts", PackageKey="tidegate.zip")
+        yield {kind: made[logical] for logical, kind in FUNCTION.kinds().items() if logical in made}
 
 
 def _upload() -> None:
@@ -72,9 +42,13 @@ def _upload() -> None:
     client("s3").put_object(Bucket="artifacts", Key="tidegate.zip", Body=body.getvalue())
 
 
+def types() -> set[str]:
+    return {*FUNCTION.kinds().values()}
+
+
 def test_every_type_that_moto_has_is_read_back_here_and_no_other_is_left_out() -> None:
-    assert FUNCTION.types() - set(get_model_map()) == SKIPPED_BY_MOTO
-    assert FUNCTION.types() - SKIPPED_BY_MOTO == {
+    assert types() - set(get_model_map()) == SKIPPED_BY_MOTO
+    assert types() - SKIPPED_BY_MOTO == {
         "AWS::CloudWatch::Dashboard", "AWS::DynamoDB::Table", "AWS::EC2::SecurityGroup", "AWS::ECS::Cluster",
         "AWS::ECS::Service", "AWS::ECS::TaskDefinition", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy",
         "AWS::IAM::Role", "AWS::Lambda::Function", "AWS::Logs::LogGroup", "AWS::SQS::Queue", "AWS::SSM::Parameter",

@@ -19,12 +19,10 @@ class Orders(Stack):
     def __init__(self, scope: Construct, construct_id: str) -> None:
         super().__init__(scope, construct_id, synthesizer=BootstraplessSynthesizer(), analytics_reporting=False)
         service = self.make_service()
-        # With the CDK: package=lambda_.Code.from_asset("lambda/dist/tidegate-aarch64-python3.13.zip").
-        autoscaler = Autoscaler(self, "Tidegate", package=self.package())
         pool = Pool(
             self,
             "Pool",
-            autoscaler=autoscaler,
+            autoscaler=self.make_autoscaler(service.cluster),
             name="orders",
             service=service,
             target_wait=Duration.seconds(self.number("TargetWaitSeconds", 30, "Messages are to wait no longer.")),
@@ -33,6 +31,10 @@ class Orders(Stack):
             alarm_topics=[sns.Topic.from_topic_arn(self, "Topic", self.text("AlarmTopicArn", "Is told of alarms."))],
         )
         pool.equip(service.task_definition)
+
+    def make_autoscaler(self, cluster: ecs.ICluster) -> Autoscaler:
+        """With the CDK: package=lambda_.Code.from_asset("lambda/dist/tidegate-aarch64-python3.13.zip")."""
+        return Autoscaler(self, "Tidegate", package=self.package())
 
     def make_service(self) -> ecs.FargateService:
         """Without a desired count, which is tidegate's to set: a deployment leaves it as it is."""

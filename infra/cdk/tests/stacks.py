@@ -7,11 +7,12 @@ from typing import Any
 from aws_cdk import App, Stack
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_ecr as ecr
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_s3 as s3
 from aws_cdk.assertions import Template
-from tidegate_cdk import Autoscaler
+from tidegate_cdk import Autoscaler, ControllerTask
 
 INFRA = Path(__file__).parents[2]
 
@@ -29,15 +30,24 @@ def autoscaler(scope: Stack, **settings: Any) -> Autoscaler:
     return Autoscaler(scope, "Tidegate", package=lambda_.Code.from_bucket_v2(bucket, "tidegate.zip"), **settings)
 
 
+def by_task(scope: Stack, **settings: Any) -> Autoscaler:
+    """As a task in the cluster "prod", of an image in the repository "tidegate"."""
+    repository = ecr.Repository.from_repository_name(scope, "Repository", "tidegate")
+    subnets = ec2.SubnetSelection(subnets=[ec2.Subnet.from_subnet_id(scope, "Subnet", "subnet-1")])
+    task = ControllerTask(
+        cluster=cluster(scope), image=repository.repository_uri_for_tag("1"), repository=repository, subnets=subnets
+    )
+    return Autoscaler(scope, "Tidegate", controller="ecs", **{"ecs": task, **settings})
+
+
 def service(scope: Stack) -> ecs.IBaseService:
     """One that exists: arn:aws:ecs:…:service/prod/orders."""
     arn = "arn:aws:ecs:eu-west-1:123456789012:service/prod/orders"
-    return ecs.FargateService.from_fargate_service_attributes(
-        scope, "Service", cluster=_cluster(scope), service_arn=arn
-    )
+    return ecs.FargateService.from_fargate_service_attributes(scope, "Service", cluster=cluster(scope), service_arn=arn)
 
 
-def _cluster(scope: Stack) -> ecs.ICluster:
+def cluster(scope: Stack) -> ecs.ICluster:
+    """One that exists, "prod"."""
     vpc = ec2.Vpc.from_vpc_attributes(scope, "Vpc", vpc_id="vpc-1", availability_zones=["eu-west-1a"])
     return ecs.Cluster.from_cluster_attributes(scope, "Cluster", cluster_name="prod", vpc=vpc)
 

@@ -1,4 +1,4 @@
-"""The example app passes the checks that a security team would run, and its template is the one that is checked in."""
+"""The examples pass the checks that a security team would run, and their templates are those that are checked in."""
 
 import json
 import subprocess
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from app import Orders
+from app_ecs import OrdersByTask
 from aws_cdk import App, Stack, Validations
 from aws_cdk import aws_sqs as sqs
 from aws_cdk.assertions import Template
@@ -19,19 +20,26 @@ NOT_FOLLOWED = "W3005"
 """CDK itself writes DependsOn beside the reference that implies it, of a function and its role."""
 
 
-def test_the_template_that_is_checked_in_is_the_apps_own() -> None:
-    assert WRITTEN.read_text() == template(), "run: .venv-cdk/bin/python infra/cdk/template.py"
+TEMPLATES = pytest.mark.parametrize("written", WRITTEN, ids=lambda path: path.name)
+EXAMPLES = pytest.mark.parametrize("example", [Orders, OrdersByTask])
 
 
-def test_the_template_needs_nothing_of_the_cdk() -> None:
-    found = json.loads(WRITTEN.read_text())
+@TEMPLATES
+def test_the_template_that_is_checked_in_is_the_apps_own(written: Path) -> None:
+    assert written.read_text() == template(WRITTEN[written]), "run: .venv-cdk/bin/python infra/cdk/template.py"
+
+
+@TEMPLATES
+def test_the_template_needs_nothing_of_the_cdk(written: Path) -> None:
+    found = json.loads(written.read_text())
     assert set(found) == {"Parameters", "Resources"}
     assert not [name for name in found["Parameters"] if "Bootstrap" in name]
     assert all(one["Description"] for one in found["Parameters"].values())
 
 
-def test_cfn_lint_finds_nothing_in_the_template() -> None:
-    command = [str(CFN_LINT), "--ignore-checks", NOT_FOLLOWED, "--", str(WRITTEN)]
+@TEMPLATES
+def test_cfn_lint_finds_nothing_in_the_template(written: Path) -> None:
+    command = [str(CFN_LINT), "--ignore-checks", NOT_FOLLOWED, "--", str(written)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -47,9 +55,10 @@ def findings(app: App, folder: Path) -> list[dict[str, Any]]:
     return [violation for report in reports for violation in report["violations"]]
 
 
-def test_cdk_nag_finds_nothing_that_has_no_reason(tmp_path: Path) -> None:
+@EXAMPLES
+def test_cdk_nag_finds_nothing_that_has_no_reason(example: type[Orders], tmp_path: Path) -> None:
     app = App(outdir=str(tmp_path))
-    Orders(app, "Orders")
+    example(app, "Orders")
     assert findings(app, tmp_path) == []
 
 
@@ -59,22 +68,32 @@ def test_cdk_nag_would_have_found_something(tmp_path: Path) -> None:
     assert "SQS" in json.dumps(findings(app, tmp_path))
 
 
-def test_no_resource_is_written_with_a_wildcard_but_those_with_a_reason() -> None:
-    """GetMetricData has no resource type; tasks' ids are not known beforehand; a log group's streams are its own."""
+@EXAMPLES
+def test_no_resource_is_written_with_a_wildcard_but_those_with_a_reason(example: type[Orders]) -> None:
+    """Some actions have no resource type; tasks' ids are not known beforehand; a log group's streams are its own."""
     statements = [
         statement
-        for one in Template.from_stack(Orders(App(), "Orders")).to_json()["Resources"].values()
+        for one in Template.from_stack(example(App(), "Orders")).to_json()["Resources"].values()
         if one["Type"] in {"AWS::IAM::Policy", "AWS::IAM::ManagedPolicy"}
         for statement in one["Properties"]["PolicyDocument"]["Statement"]
     ]
     wild = {statement["Sid"] for statement in statements if "*" in json.dumps(statement["Resource"])}
-    assert wild == {"ReadMetricsWhichHaveNoResourceType", "BeSparedInScaleIn"}
+    of_a_task = {"PublishMetricsIntoOneNamespace", "SignInToTheRegistryWhichHasNoResourceType"}
+    assert wild - of_a_task == {"ReadMetricsWhichHaveNoResourceType", "BeSparedInScaleIn"}
+    assert (example is OrdersByTask) == (of_a_task <= wild)
     assert not [statement for statement in statements if "*" in json.dumps(statement["Action"])]
 
 
 @pytest.mark.parametrize("default", ["TargetWaitSeconds", "MaxWorkers", "SlotsPerWorker"])
-def test_a_parameter_that_changes_the_settings_changes_the_function_too(default: str) -> None:
-    resources = json.loads(WRITTEN.read_text())["Resources"].values()
-    (function,) = [one for one in resources if one["Type"] == "AWS::Lambda::Function"]
-    revision = function["Properties"]["Environment"]["Variables"]["TIDEGATE_CONFIG_REVISION"]
-    assert {"Ref": default} in revision["Fn::Join"][1]
+def test_a_parameter_that_changes_the_settings_changes_the_controller_too(default: str) -> None:
+    function, task = (json.loads(path.read_text())["Resources"].values() for path in WRITTEN)
+    (one,) = [found["Properties"] for found in function if found["Type"] == "AWS::Lambda::Function"]
+    revisions = [one["Environment"]["Variables"]["TIDEGATE_CONFIG_REVISION"]]
+    revisions += [
+        variable["Value"]
+        for found in task
+        if found["Type"] == "AWS::ECS::TaskDefinition"
+        for variable in found["Properties"]["ContainerDefinitions"][0]["Environment"]
+        if variable["Name"] == "TIDEGATE_CONFIG_REVISION"
+    ]
+    assert [{"Ref": default} in revision["Fn::Join"][1] for revision in revisions] == [True, True]

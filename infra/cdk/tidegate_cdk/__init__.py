@@ -7,6 +7,7 @@ from tidegate_cdk.alarms import PoolAlarms
 from tidegate_cdk.autoscaler import Autoscaler
 from tidegate_cdk.pool import Pool
 from tidegate_cdk.queue import QueueTerms
+from tidegate_cdk.task import ControllerTask
 from tidegate_cdk.terms import PoolTerms
 
-__all__ = ["Autoscaler", "Pool", "PoolAlarms", "PoolTerms", "QueueTerms"]
+__all__ = ["Autoscaler", "ControllerTask", "Pool", "PoolAlarms", "PoolTerms", "QueueTerms"]

@@ -1,6 +1,6 @@
-"""The controller as a function that a schedule calls once a minute, with its table, settings, log and roles."""
+"""The controller, as a function or as a task, with its table, settings, log and roles."""
 
-from typing import Any
+from typing import Any, Literal
 
 from aws_cdk import ArnFormat, Duration, RemovalPolicy, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
@@ -10,29 +10,34 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_ssm as ssm
+from aws_cdk.aws_ecs import FargateService
 from constructs import Construct
 
 from tidegate_cdk import checks
-from tidegate_cdk.nag import ANY_GROUP_ID, acknowledge, acknowledge_wildcards
+from tidegate_cdk.function import make_function
+from tidegate_cdk.nag import ANY_GROUP_ID, acknowledge_wildcards
 from tidegate_cdk.policy import ControllerPolicy
-from tidegate_cdk.schedule import EveryMinute
 from tidegate_cdk.settings import later, rendered, revision
+from tidegate_cdk.task import ControllerTask, make_service
 from tidegate_cdk.terms import PoolTerms
 
 _NO_RESOURCE_TYPE = "IAM knows no resource type for the action."
 _ANY_ALARM = "Which alarms hold a pool is said in the settings, and may change without the policy."
-_BUILT_FOR = "The zip is built for this version of Python; make lambda builds for another."
 _COLONS = ArnFormat.COLON_RESOURCE_NAME
 
 
 class Autoscaler(Construct):
     """Everything but the pools. One for an account and Region is enough.
 
-    `package` is the zip that `make lambda` writes; `architecture` and `runtime` are those that it was built for. With
-    `encryption_key` table, log and schedule are encrypted with that key and not with the services' own; its policy must
-    let CloudWatch Logs and EventBridge Scheduler use it.
+    `controller` "lambda": a function that a schedule calls once a minute. `package` is the zip that `make lambda`
+    writes, `architecture` and `runtime` are those that it was built for. "ecs": a task that always runs; `ecs` says of
+    which image and where, `architecture` is the image's.
 
-    Raises ValueError for a name, tick or namespace that would be refused later.
+    With `encryption_key` table, log and schedule are encrypted with that key and not with the services' own; its policy
+    must let CloudWatch Logs and EventBridge Scheduler use it.
+
+    Raises ValueError for a name, tick or namespace that would be refused later, and for a controller without what it
+    needs or with what the other one does.
     """
 
     def __init__(
@@ -40,7 +45,9 @@ class Autoscaler(Construct):
         scope: Construct,
         construct_id: str,
         *,
-        package: lambda_.Code,
+        package: lambda_.Code | None = None,
+        controller: Literal["lambda", "ecs"] = "lambda",
+        ecs: ControllerTask | None = None,
         name: str = "tidegate",
         tick: Duration | None = None,
         namespace: str = "tidegate",
@@ -54,6 +61,7 @@ class Autoscaler(Construct):
         super().__init__(scope, construct_id)
         self.name = checks.controller_name(name)
         self.namespace = checks.namespace(namespace)
+        self._is_lambda = checks.is_lambda(controller, package is not None, ecs is not None)
         self._tick_s = checks.tick_s(tick or Duration.seconds(10))
         self._pools: dict[str, PoolTerms] = {}
         self._key = encryption_key
@@ -62,10 +70,12 @@ class Autoscaler(Construct):
         self.parameter = self._make_parameter()
         self.role = self._make_role()
         self._policy = self._make_policy()
-        self.function = self._make_function(
-            package, architecture or lambda_.Architecture.ARM_64, runtime or lambda_.Runtime.PYTHON_3_13, memory_size
-        )
-        EveryMinute(self, "Schedule", name=name, function=self.function, key=encryption_key)
+        architecture = architecture or lambda_.Architecture.ARM_64
+        runtime = runtime or lambda_.Runtime.PYTHON_3_13
+        self.function = self._make_function(package, architecture, runtime, memory_size) if package else None
+        """None where the controller is a task."""
+        self.service = self._make_service(ecs, architecture) if ecs else None
+        """None where the controller is a function."""
 
     def add(self, terms: PoolTerms) -> None:
         """Serve this pool too; `Pool` does it by itself. Raises ValueError when there is one of this name already."""
@@ -101,12 +111,12 @@ class Autoscaler(Construct):
         return table.combine(settings)
 
     def metric_errors(self) -> cloudwatch.Metric:
-        """Invocations in which some pool could not be served."""
-        return self.function.metric_errors()
+        """Invocations in which some pool could not be served. Raises ValueError where the controller is a task."""
+        return self._as_function().metric_errors()
 
     def metric_duration(self) -> cloudwatch.Metric:
-        """How long invocations run: most of a minute, with ticks of ten seconds."""
-        return self.function.metric_duration()
+        """How long invocations run: most of a minute, with ticks of ten seconds. Raises as `metric_errors`."""
+        return self._as_function().metric_duration()
 
     @property
     def table_arn(self) -> str:
@@ -118,14 +128,19 @@ class Autoscaler(Construct):
         """TIDEGATE_CONFIG of the controller; for `tidegate status`, `freeze`, `pin` and `resume` too."""
         return f"ssm:/{self.name}/settings"
 
+    def _as_function(self) -> lambda_.Function:
+        if self.function is None:
+            raise ValueError('controller = "ecs": a task has no invocations; look at the metric Decisions of its pools')
+        return self.function
+
     def _settings(self) -> dict[str, Any]:
         return {
             "table": self.name,
             "tick": f"{self._tick_s}s",
             "namespace": self.namespace,
-            # CloudWatch Logs reads the metrics from the log, without a call.
-            "publish": "log",
-            "ticks_per_invocation": max(1, 60 // self._tick_s),
+            # In Lambda CloudWatch Logs reads the metrics from the log, without a call.
+            "publish": "log" if self._is_lambda else "cloudwatch",
+            "ticks_per_invocation": max(1, 60 // self._tick_s) if self._is_lambda else 1,
             "pools": {name: dict(terms.settings) for name, terms in self._pools.items()},
         }
 
@@ -152,7 +167,7 @@ class Autoscaler(Construct):
         return logs.LogGroup(
             self,
             "Log",
-            log_group_name=f"/aws/lambda/{self.name}",
+            log_group_name=f"/aws/lambda/{self.name}" if self._is_lambda else f"/ecs/{self.name}",
             retention=retention,
             encryption_key=self._key,
             removal_policy=RemovalPolicy.DESTROY,
@@ -177,7 +192,8 @@ class Autoscaler(Construct):
             role_name=f"{self.name}-controller",
             description=f"The tidegate controller {self.name}: reads queues, sets desired counts.",
             assumed_by=iam.ServicePrincipal(
-                "lambda.amazonaws.com", conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}}
+                "lambda.amazonaws.com" if self._is_lambda else "ecs-tasks.amazonaws.com",
+                conditions={"StringEquals": {"aws:SourceAccount": Stack.of(self).account}},
             ),
         )
 
@@ -186,41 +202,50 @@ class Autoscaler(Construct):
         policy.allow("ReadSettingsFromParameter", self.parameter.parameter_arn)
         policy.allow("ReadMetricsWhichHaveNoResourceType", "*")
         policy.allow("KeepStateAndReadHeartbeats", self.table.table_arn)
-        policy.allow("WriteItsOwnLog", self.log_group.log_group_arn)
+        if self._is_lambda:
+            policy.allow("WriteItsOwnLog", self.log_group.log_group_arn)
+        else:
+            policy.allow("PublishMetricsIntoOneNamespace", "*")
         if self._key is not None:
             policy.allow_key(self._key.key_arn)
         acknowledge_wildcards(policy.policy, ["*"], _NO_RESOURCE_TYPE)
         return policy
 
+    def _environment(self) -> dict[str, str]:
+        """Of the controller: where the settings are, and a text that changes with them, so that it reads them anew."""
+        stack = Stack.of(self)
+        return {
+            "TIDEGATE_CONFIG": self.settings_source,
+            "TIDEGATE_CONFIG_REVISION": later(lambda: revision(stack, self._settings())),
+        }
+
     def _make_function(
         self, package: lambda_.Code, architecture: lambda_.Architecture, runtime: lambda_.Runtime, memory_size: int
     ) -> lambda_.Function:
-        stack = Stack.of(self)
-        function = lambda_.Function(
+        function = make_function(
             self,
-            "Function",
-            function_name=self.name,
-            description=f"{self.name}: sets the desired counts of its pools.",
-            role=self.role.without_policy_updates(),
-            handler="tidegate.entrypoints.lambda_handler.handler",
-            code=package,
-            runtime=runtime,
+            name=self.name,
+            package=package,
             architecture=architecture,
+            runtime=runtime,
             memory_size=memory_size,
-            # A minute of ticks, and two endpoints that never answer after it.
-            timeout=Duration.seconds(90),
-            # One at a time; what failed is never tried again: the next minute is the retry.
-            reserved_concurrent_executions=1,
-            retry_attempts=0,
-            max_event_age=Duration.seconds(60),
-            # Text: the lines are JSON already, and CloudWatch Logs finds the metrics in those that are as written.
-            logging_format=lambda_.LoggingFormat.TEXT,
+            role=self.role,
             log_group=self.log_group,
-            environment={
-                "TIDEGATE_CONFIG": self.settings_source,
-                "TIDEGATE_CONFIG_REVISION": later(lambda: revision(stack, self._settings())),
-            },
+            environment=self._environment(),
+            key=self._key,
         )
         function.node.add_dependency(self._policy.policy)
-        acknowledge(function, "AwsSolutions-L1", _BUILT_FOR)
         return function
+
+    def _make_service(self, terms: ControllerTask, architecture: lambda_.Architecture) -> FargateService:
+        service = make_service(
+            self,
+            name=self.name,
+            terms=terms,
+            architecture=architecture,
+            role=self.role,
+            log_group=self.log_group,
+            environment=self._environment(),
+        )
+        service.node.add_dependency(self._policy.policy)
+        return service

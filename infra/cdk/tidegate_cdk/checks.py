@@ -17,6 +17,19 @@ def controller_name(name: str) -> str:
     return name
 
 
+def is_lambda(controller: str, has_package: bool, has_ecs: bool) -> bool:
+    """Raises ValueError for another controller than the two, and for one without what it needs, or with the other's."""
+    if controller not in ("lambda", "ecs"):
+        raise ValueError(f'controller = {controller!r}: must be "lambda" or "ecs"')
+    needed, of_the_other = (has_package, has_ecs) if controller == "lambda" else (has_ecs, has_package)
+    if not needed:
+        what = "package: the function's zip (make lambda)" if controller == "lambda" else "ecs: cluster and image"
+        raise ValueError(f'controller = "{controller}" needs {what}')
+    if of_the_other:
+        raise ValueError(f'controller = "{controller}": remove {"ecs" if controller == "lambda" else "package"}')
+    return controller == "lambda"
+
+
 def pool_name(name: str) -> str:
     """Raises ValueError for what the controller would refuse as a pool's name."""
     if len(name) > 64 or not _POOL.fullmatch(name):

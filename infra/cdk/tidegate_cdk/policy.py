@@ -5,12 +5,13 @@ from constructs import Construct
 
 from tidegate_cdk.sources import filled, statements
 
-_NOT_FOR_THE_FUNCTION = {"ReadSettingsFromBucket", "PublishMetricsIntoOneNamespace"}
-_FOR_THE_FUNCTION = {
+_KNOWN = {
     "ReadSettingsFromParameter",
+    "ReadSettingsFromBucket",
     "ReadQueueCounts",
     "ReadMetricsWhichHaveNoResourceType",
     "ReadTheAlarmsThatHoldPools",
+    "PublishMetricsIntoOneNamespace",
     "ScaleTheService",
     "ReadGroupsWhichHaveNoResourceType",
     "ScaleTheGroup",
@@ -28,7 +29,7 @@ class ControllerPolicy:
         self._sources = {
             one["Sid"]: filled(one, {"NAMESPACE": namespace}) for one in statements("controller", "lambda")
         }
-        unknown = {*self._sources} ^ (_FOR_THE_FUNCTION | _NOT_FOR_THE_FUNCTION)
+        unknown = {*self._sources} ^ _KNOWN
         if unknown:
             raise ValueError(f"infra/iam has other statements than this version of tidegate_cdk: {sorted(unknown)}")
         self._made: dict[str, iam.PolicyStatement] = {}
