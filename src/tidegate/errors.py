@@ -13,6 +13,7 @@ TidegateError
 ├── Saturated              a pool of work has as many items waiting as it may
 ├── StateConflict          somebody else saved the pool's state since it was read
 ├── StateUnreadable        the stored state has another schema or is damaged
+├── Wedged                 a worker's handlers do not end any more
 └── RecordingUnreadable    a file can't be replayed
 """
 
@@ -35,11 +36,15 @@ __all__ = [
     "Throttled",
     "TidegateError",
     "Unreachable",
+    "Wedged",
 ]
 
 
 class TidegateError(Exception):
     """Base of everything that tidegate raises on purpose; `str()` of it is one clear line."""
+
+    exit_status = 2
+    """What a program ends with that can't go on for it: 2, the same would happen again; 1, a fresh process helps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,3 +176,13 @@ class RecordingUnreadable(TidegateError):
     def __init__(self, file: str, problem: str, fix: str) -> None:
         self.file, self.problem, self.fix = file, problem, fix
         super().__init__(f"recording {file} {problem}; {fix}")
+
+
+class Wedged(TidegateError):
+    """A worker's handlers do not end any more; threads can't be ended from outside, so its process has to."""
+
+    exit_status = 1
+
+    def __init__(self, what: str) -> None:
+        self.what = what
+        super().__init__(f"the worker is wedged: {what}; it left, for a fresh process to take its place")

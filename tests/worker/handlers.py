@@ -82,3 +82,16 @@ def takes_half_a_second(message: Message) -> None:
     _say("began", message.body, str(time.monotonic()))
     threading.Event().wait(0.5)
     _say("ended", message.body, str(time.monotonic()))
+
+
+_locks = {"a": threading.Lock(), "b": threading.Lock()}
+_both_hold = threading.Barrier(2)
+
+
+def deadlocks(message: Message) -> None:
+    """The messages a and b each hold a lock and want the other's."""
+    _say("started", message.body)
+    with _locks[message.body]:
+        _both_hold.wait()
+        with _locks["b" if message.body == "a" else "a"]:
+            _say("done", message.body)

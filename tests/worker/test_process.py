@@ -126,6 +126,19 @@ def test_what_does_not_end_within_the_grace_is_visible_again_and_the_worker_stil
     assert queue.counts() == (1, 0)
 
 
+def test_a_deadlocked_pool_of_threads_gives_its_messages_back_and_ends_with_1_for_the_platform(
+    queue: Queue, start: Start
+) -> None:
+    queue.send("a", "b", "waits behind them")
+    worker = start("deadlocks", slots="2", stuck_after="2s", grace="1", visibility_timeout="600")
+    assert {line(worker), line(worker)} == {"started a", "started b"}
+    _, errors = worker.communicate(timeout=40)
+    assert worker.returncode == 1
+    assert "tidegate: the worker is wedged: stuck: 2 of 2 slots busy, 0 of them live" in errors
+    assert "Traceback" not in errors
+    assert queue.counts() == (3, 0)
+
+
 def test_what_a_worker_that_was_killed_held_is_done_by_the_next(queue: Queue, start: Start) -> None:
     queue.send("one")
     killed = start("never_ends")

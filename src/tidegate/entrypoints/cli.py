@@ -40,7 +40,7 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except TidegateError as error:
             warn(error_text(error))
-            raise typer.Exit(EXIT_FAULT) from None
+            raise typer.Exit(error.exit_status) from None
 
 
 app = typer.Typer(

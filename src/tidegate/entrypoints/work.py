@@ -28,6 +28,7 @@ _OPTIONS: Final[dict[str, tuple[type, str]]] = {
     "health_port": (int, "Port of /healthz and /readyz; left out: none."),
     "health_file": (Path, "File for `tidegate health`; left out: none."),
     "stuck_after": (str, "Unhealthy after so long without an end; left out: by what handlers take."),
+    "leave_when_stuck": (bool, "Drain and end when stuck; left out: when --stuck-after is given."),
     "dead_letter_queue": (str, "Where rejected messages go; left out: what the redrive policy names."),
     "class_slots": (str, 'Most slots of job classes, such as "bulk=2, mail=1".'),
     "fleet_slots": (int, "Most slots of all the pool's workers together; left out: no limit."),

@@ -40,7 +40,6 @@ __all__ = ["Worker", "run_worker"]
 
 _SIGNALS: Final = (signal.SIGTERM, signal.SIGINT)
 _LOOK_S: Final = 1.0
-_EXIT_FAULT: Final = 2
 
 
 H = TypeVar("H", bound=Handler)
@@ -116,13 +115,14 @@ class Worker:
         """Works until SIGTERM, SIGINT or `stop`, then drains and returns. For the main thread of a program.
 
         A program that has set up no logging gets the worker's lines on stderr. A worker that can't start (no such
-        queue, no permission, no endpoint) says so in one line on stderr and ends the program with exit code 2.
+        queue, no permission, no endpoint) says so in one line on stderr and ends the program with exit code 2; one that
+        is wedged, with 1.
         """
         try:
             self.work()
         except TidegateError as error:
             warn(error_text(error))
-            raise SystemExit(_EXIT_FAULT) from None
+            raise SystemExit(error.exit_status) from None
 
     def work(self) -> None:
         """As `run`, but raises what made it impossible to start: ConfigError or CloudError."""

@@ -52,6 +52,7 @@ def plan_of(settings: WorkerSettings, sorting: Sorting) -> Plan:
         health_port=settings.health_port,
         health_file=settings.health_file,
         stuck_after_s=settings.stuck_after,
+        leaves_when_stuck=settings.leaves_when_stuck,
     )
 
 

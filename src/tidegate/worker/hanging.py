@@ -5,8 +5,8 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
+from tidegate.errors import Wedged
 from tidegate.worker.followers import Followers
-from tidegate.worker.outcomes import HandlerHangs
 from tidegate.worker.run_handler import HandlerRunner
 from tidegate.worker.slots import Slots
 from tidegate.worker.waiting_room import Load
@@ -39,7 +39,9 @@ class Hanging:
             return
         self._given_up += 1
         if self._given_up > self._slots.total:
-            self._followers.break_off(HandlerHangs())
+            self._followers.break_off(
+                Wedged(f"{self._given_up} handlers did not end when told to, and it has {self._slots.total} slots")
+            )
             return
         logger.error("the handler of message %s hangs: its slot is given to another", load.hands[0].message.id)
         self._runner.replace()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from tidegate.core.liveness import Health, Sight, longest_silence_s, p99_s, verdict
-from tidegate.errors import CloudError
+from tidegate.errors import CloudError, Wedged
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane
 from tidegate.worker.slots import Slots
@@ -31,7 +31,8 @@ logger = logging.getLogger(__name__)
 class HealthWatch:
     """Implements `telemetry.WorkWatch`; `run` is its task. The queues are asked what waits only on suspicion.
 
-    `clock` is a steady clock, `wall` the time of day. `stuck_after_s` None: by how long handlers take.
+    `clock` is a steady clock, `wall` the time of day. `stuck_after_s` None: by how long handlers take. `leaves` says
+    whether a worker that is stuck is to leave.
     """
 
     def __init__(
@@ -42,6 +43,7 @@ class HealthWatch:
         *,
         stuck_after_s: float | None,
         file: Path | None,
+        leaves: Callable[[], bool] = lambda: False,
         clock: Callable[[], float],
         wall: Callable[[], float],
     ) -> None:
@@ -50,6 +52,7 @@ class HealthWatch:
         self._lanes = lanes
         self._stuck_after_s = stuck_after_s
         self._file = file
+        self._leaves = leaves
         self._clock = clock
         self._wall = wall
         self._service_times_s: deque[float] = deque(maxlen=_SERVICE_TIMES)
@@ -67,7 +70,7 @@ class HealthWatch:
         self._quiet_since_s = self._clock()
 
     async def run(self) -> None:
-        """Looks for ever, and writes the file while there is one to write."""
+        """Looks for ever, and writes the file if there is one. Raises Wedged when the worker is to leave."""
         while True:
             before = self.health
             await self.look()
@@ -75,6 +78,8 @@ class HealthWatch:
                 logger.log(logging.INFO if self.health.healthy else logging.ERROR, "worker is %s", self.health.line)
             if self._file is not None:
                 await asyncio.to_thread(write_health, self._file, self.health, self._wall())
+            if not self.health.healthy and self._leaves():
+                raise Wedged(self.health.line)
             await asyncio.sleep(LOOK_S)
 
     async def look(self) -> None:

@@ -151,10 +151,11 @@ class Jobs:
         """Waits until no handler runs and nothing waits for one."""
         await self._idle.wait()
 
-    async def let_go(self) -> None:
+    async def let_go(self, *, spared: bool = True) -> None:
         """The grace is over: tells the handlers that still run, gives them a moment, and releases what is left.
 
         A handler that uses that moment to return normally has done its work: its message is deleted, not released.
+        `spared`: that the others did not end is no fault of their messages.
         """
         for load in self._running:
             load.told_to_leave = True
@@ -164,7 +165,7 @@ class Jobs:
         for load in self._running:
             for hand in load.hands:
                 logger.warning("released message %s: its handler did not end within the grace", hand.message.id)
-                hand.give_back(0)
+                hand.give_back(0, spared=spared)
 
     def close(self) -> None:
         """Nobody waits any longer for handlers that still run."""

@@ -6,19 +6,30 @@ from collections.abc import Coroutine, Sequence
 from typing import Any, Final
 
 from tidegate.core.reports import WorkerState
+from tidegate.errors import Wedged
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane
-from tidegate.worker.lifecycle import Lifecycle
+from tidegate.worker.lifecycle import Lifecycle, Why
 from tidegate.worker.permits import PermitKeeper
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
+from tidegate.worker.waiting import unless
 
-__all__ = ["end", "leave", "settled", "unprotect"]
+__all__ = ["end", "leave", "settled", "told_or_broken", "unprotect"]
 
 _FLUSH_S: Final = 2.0
 _LAST_DROP_S: Final = 1.0
 
 logger = logging.getLogger(__name__)
+
+
+async def told_or_broken(lifecycle: Lifecycle, tasks: Sequence[asyncio.Task[None]]) -> None:
+    """Waits until the worker is told to leave; a task that ends, which none should, tells it so."""
+    waiting = asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+    broken, _ = await unless(lifecycle.stopping, waiting) or ((), ())
+    for task in broken:
+        wedged = not task.cancelled() and isinstance(task.exception(), Wedged)
+        lifecycle.stop(Why.WEDGED if wedged else f"{task.get_name()} ended")
 
 
 async def leave(
@@ -40,7 +51,7 @@ async def leave(
     await lifecycle.within_grace(jobs.idle())
     lifecycle.advance(WorkerState.RELEASED)
     await end([polling])  # it must not take what is about to be released
-    await jobs.let_go()
+    await jobs.let_go(spared=lifecycle.reason != Why.WEDGED)
     returns = (_within(lane.keeper.returned(), _FLUSH_S) for lane in lanes)
     *returned, flushed = await asyncio.gather(*returns, _within(_all_flushed(lanes), _FLUSH_S))
     if not all(returned):

@@ -9,7 +9,7 @@ stopped      the last report
 
 Two ways lead there. *Retiring* (scale-in, a deployment, a rebalance recommendation) has no deadline and can be taken
 back: the worker waits in `released` until the platform stops it, or until it may work again. *Leaving* (a signal, a
-spot notice, the end of a lifecycle hook, a fault) has a deadline and can't.
+spot notice, the end of a lifecycle hook, a fault, being wedged) has a deadline and can't.
 
 The first signal starts the grace. Each further one leaves a fifth of it at most; one within a second of the one before
 is its echo (Ctrl-C reaches parent and child, and the parent passes it on) and changes nothing. A notice sets a deadline
@@ -42,6 +42,7 @@ class Why(StrEnum):
     REBALANCE = "rebalance recommendation"
     LIFECYCLE_HOOK = "lifecycle hook"
     LAPSE = "letting its protection lapse"
+    WEDGED = "wedged"
 
 
 class Lifecycle:

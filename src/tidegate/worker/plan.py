@@ -39,6 +39,8 @@ class Plan:
     health_file: Path | None = None
     stuck_after_s: float | None = None
     """Nothing may end for so long while messages wait; None: by how long handlers take."""
+    leaves_when_stuck: bool = False
+    """A worker that is stuck leaves, for another process to take its place."""
     auto: AutoSlots | None = None
     """The slots follow the work from `slots` on; None: they stay as many."""
     max_receives: int | None = None

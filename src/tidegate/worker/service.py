@@ -27,7 +27,7 @@ from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane
 from tidegate.worker.lanes import open_lanes
 from tidegate.worker.lapse import Lapse
-from tidegate.worker.leaving import end, leave, settled, unprotect
+from tidegate.worker.leaving import end, leave, settled, told_or_broken, unprotect
 from tidegate.worker.lifecycle import Lifecycle, Why
 from tidegate.worker.notebook import Notebook
 from tidegate.worker.notices import NoticeWatch
@@ -45,7 +45,7 @@ from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
 from tidegate.worker.start_up import PATIENCE_S, leases_of
 from tidegate.worker.telemetry import Telemetry, WorkWatch
-from tidegate.worker.waiting import happens_within, unless
+from tidegate.worker.waiting import happens_within
 
 __all__ = ["Plan", "WorkerService"]
 
@@ -147,11 +147,13 @@ class WorkerService:
 
         Raises what made it impossible to start: Denied, Gone, Invalid, or Throttled or Unreachable for half a minute;
         ConfigError when the queue gives no lease. An internal task that dies makes the worker leave in order too, and
-        then raises what that task died of.
+        then raises what that task died of: Wedged, when handlers do not end any more.
         """
         async with AsyncExitStack() as stack:
             stack.callback(self._runner.close)
-            leases_s = await self._leases_s()
+            leases_s = await leases_of(
+                self._queues, self._plan.visibility_timeout_s, self._lifecycle.stopping, self._clock, self._random
+            )
             if leases_s is None:
                 logger.info("worker stopped before it had begun")
                 return
@@ -183,7 +185,7 @@ class WorkerService:
         retiring = asyncio.create_task(retirement.run(), name="tidegate-retirement")
         tasks = [*background, polling, retiring]
         stack.push_async_callback(end, tasks)
-        await self._until_told_or_broken(tasks)
+        await told_or_broken(self._lifecycle, tasks)
         await end([retiring])
         await leave(self._lifecycle, self._slots, polling, jobs, lanes, self._shield, self._permits)
         return tasks
@@ -223,7 +225,15 @@ class WorkerService:
     def _watch(self, jobs: Jobs, lanes: Sequence[Lane]) -> HealthWatch:
         plan = self._plan
         times = {"clock": self._clock, "wall": self._wall}
-        watch = HealthWatch(self._slots, jobs, lanes, stuck_after_s=plan.stuck_after_s, file=plan.health_file, **times)
+        watch = HealthWatch(
+            self._slots,
+            jobs,
+            lanes,
+            stuck_after_s=plan.stuck_after_s,
+            file=plan.health_file,
+            leaves=lambda: plan.leaves_when_stuck and not self.draining,
+            **times,
+        )
         self._telemetry.watches.append(watch)
         return watch
 
@@ -233,13 +243,6 @@ class WorkerService:
         tuner = SlotTuner(self._plan.auto, self._slots, jobs.fill, self._clock)
         self._telemetry.watches.append(tuner)
         return [asyncio.create_task(tuner.run(), name="tidegate-slot-tuner")]
-
-    async def _leases_s(self) -> list[int] | None:
-        """How long leases last in each queue; None when told to stop before that is known."""
-        stopping, asked_for_s = self._lifecycle.stopping, self._plan.visibility_timeout_s
-        if asked_for_s is not None:
-            return None if stopping.is_set() else [asked_for_s] * len(self._queues)
-        return await leases_of(self._queues, stopping, self._clock, self._random)
 
     def _jobs(self) -> Jobs:
         retry = RetryDelay(self._plan.retry_base_s, self._plan.retry_cap_s, self._random)
@@ -292,9 +295,3 @@ class WorkerService:
             self._lifecycle.retire(Why.SCALE_IN)
         else:
             self._lifecycle.take_back(Why.SCALE_IN)
-
-    async def _until_told_or_broken(self, tasks: list[asyncio.Task[None]]) -> None:
-        waiting = asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-        broken, _ = await unless(self._lifecycle.stopping, waiting) or ((), ())
-        for task in broken:
-            self._lifecycle.stop(f"{task.get_name()} ended")

@@ -67,6 +67,7 @@ class WorkerOptions(TypedDict, total=False):
     health_port: int | None
     health_file: str | Path | None
     stuck_after: float | str | None
+    leave_when_stuck: bool | None
     protect: bool | None
     notices: bool | None
     asg: str | None
@@ -142,6 +143,9 @@ class WorkerSettings(BaseSettings):
     stuck_after: PositiveDuration | None = None
     """Unhealthy when messages wait and no handler has ended for so long. Default: ten times what 99 of 100 handlers
     take, a minute at least, an hour before that is known."""
+    leave_when_stuck: bool | None = None
+    """A worker that is stuck by that measure drains, releases what it holds and ends with exit code 1, for the platform
+    to start another. Default: when `stuck_after` is given; what is reckoned from the p99 may be wrong about a job."""
     max_receives: int | None = Field(default=None, ge=1)
     """A message that was handed out more often goes to the dead-letter queue before it runs; receives that were
     released or put off by `Retry` don't count (known with `table` or `state_dir`). Default: the redrive policy's."""
@@ -190,6 +194,11 @@ class WorkerSettings(BaseSettings):
         return (
             max(1, math.floor(min(LONGEST_POLL_S, self.grace_s / 2))) if self.poll_wait is None else int(self.poll_wait)
         )
+
+    @property
+    def leaves_when_stuck(self) -> bool:
+        """As set, or when its author has said what stuck is."""
+        return self.stuck_after is not None if self.leave_when_stuck is None else self.leave_when_stuck
 
     @property
     def visibility_timeout_s(self) -> int | None:

@@ -23,9 +23,15 @@ logger = logging.getLogger(__name__)
 
 
 async def leases_of(
-    queues: Sequence[WorkQueue], stopping: asyncio.Event, clock: Callable[[], float], random: Random
+    queues: Sequence[WorkQueue],
+    asked_for_s: int | None,
+    stopping: asyncio.Event,
+    clock: Callable[[], float],
+    random: Random,
 ) -> list[int] | None:
-    """As `lease_of`, of each queue; None as soon as `stopping` is set."""
+    """What is asked for, else as `lease_of`, of each queue; None as soon as `stopping` is set."""
+    if asked_for_s is not None:
+        return None if stopping.is_set() else [asked_for_s] * len(queues)
     asked = await asyncio.gather(*(lease_of(queue, stopping, clock, random) for queue in queues))
     leases_s = [lease_s for lease_s in asked if lease_s is not None]
     return leases_s if len(leases_s) == len(queues) else None
