@@ -129,9 +129,10 @@ def test_what_does_not_end_within_the_grace_is_visible_again_and_the_worker_stil
 def test_a_deadlocked_pool_of_threads_gives_its_messages_back_and_ends_with_1_for_the_platform(
     queue: Queue, start: Start
 ) -> None:
-    queue.send("a", "b", "waits behind them")
+    queue.send("a", "b")
     worker = start("deadlocks", slots="2", stuck_after="2s", grace="1", visibility_timeout="600")
     assert {line(worker), line(worker)} == {"started a", "started b"}
+    queue.send("waits behind them")
     _, errors = worker.communicate(timeout=40)
     assert worker.returncode == 1
     assert "tidegate: the worker is wedged: stuck: 2 of 2 slots busy, 0 of them live" in errors
