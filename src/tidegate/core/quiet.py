@@ -28,6 +28,7 @@ def quiet_load(load: Load, quiet: Quiet) -> Load:
         load,
         arrivals=replace(arrivals, value=rate_per_s),
         steady_per_s=min(load.steady_per_s, rate_per_s),
+        mean_per_s=min(load.mean_per_s, rate_per_s),
         waiting=min(load.waiting, quiet.waiting),
     )
 

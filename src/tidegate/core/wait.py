@@ -47,16 +47,17 @@ integrator with the blind window as dead time, and anything faster oscillates.""
 class _Terms:
     """What the need is made of: seconds, factors, slots."""
 
+    lasting_per_s: float
     offered: float
     blind_s: float
     growth: float
     bound_s: float
+    patience: float
     leanness: float
     standing_wait_s: float
     erlang: int
     headroom: float
     regulated: float
-    patience: float
     drain: float
 
 
@@ -69,7 +70,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
     urgent = workers_for(terms.drain, load.slots_per_worker)
     values: dict[str, Scalar] = {
         "arrivals_per_s": round(load.arrivals.value, 3),
-        "lasting_per_s": round(load.steady_per_s, 3),
+        "lasting_per_s": round(terms.lasting_per_s, 3),
         "waiting": round(load.waiting, 1),
         "service_time_s": round(load.service_time.value, 4),
         "offered_slots": round(terms.offered, 3),
@@ -97,55 +98,52 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
 
 
 def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
-    target_s, mean_s, offered = (
-        pool.target_wait_s,
-        load.service_time.value,
-        load.arrivals.value * load.service_time.value,
-    )
+    target_s, mean_s = pool.target_wait_s, load.service_time.value
     blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
-    bound_s = mean_wait_bound_s(target_s, max(load.mean_per_s, load.steady_per_s), fifo=load.fifo)
-    patience = min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
-    leanness = load.lean * patience
+    mean_per_s = max(load.mean_per_s, load.steady_per_s)
+    bound_s = mean_wait_bound_s(target_s, mean_per_s, fifo=load.fifo)
+    leanness = load.lean * min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
     standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
+    patience = _patience(pool, blind)
+    lasting_per_s = patience * load.steady_per_s + (1.0 - patience) * mean_per_s
+    expected_per_s = leanness * lasting_per_s + (1.0 - leanness) * load.arrivals.value
+    # what has not lasted need not be believed yet, as far as there is time to see: it is backlog, with its deadlines
+    borne = mean_s * (load.arrivals.value - patience * max(0.0, load.arrivals.value - lasting_per_s))
     most = most_workers * load.slots_per_worker
-    borne = offered - _in_doubt(pool, load, patience) * mean_s
     erlang = slots_for_target(borne, target_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most)
-    expected_per_s = leanness * load.steady_per_s + (1.0 - leanness) * load.arrivals.value
+    tau_s = max(TAU_TARGETS * target_s, TAU_BLINDS * blind)
+    lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
+    offered = load.arrivals.value * mean_s
     return _Terms(
+        lasting_per_s=lasting_per_s,
         offered=offered,
         blind_s=blind,
         growth=grown,
         bound_s=bound_s,
+        patience=patience,
         leanness=leanness,
         standing_wait_s=standing_s,
         erlang=erlang,
         headroom=grown * offered * max(0.0, 1.0 - (target_s - standing_s) / blind),
-        regulated=_regulated(pool, load, blind, leanness, standing_s, erlang, borne),
-        patience=patience,
+        regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
         drain=deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker,
     )
 
 
-def _in_doubt(pool: Pool, load: Load, patience: float) -> float:
-    """Arrivals a second that need not be believed yet: above the rate that has lasted, where there is time to see.
+def _patience(pool: Pool, blind: float) -> float:
+    """How far there is time to see whether a rate lasts: what the target leaves beyond a blind window, in such windows.
 
-    Until they have lasted they are backlog, which has a deadline of its own.
+    None where the target is no longer than the window, or short waits are asked for; 1 from twice its length on.
     """
-    if pool.economy == "prompt":
-        return 0.0
-    return patience * max(0.0, load.arrivals.value - load.steady_per_s)
+    return 0.0 if pool.economy == "prompt" else min(1.0, max(0.0, pool.target_wait_s / blind - 1.0))
 
 
-def _regulated(
-    pool: Pool, load: Load, blind: float, leanness: float, standing_s: float, erlang: int, borne: float
-) -> float:
-    """Slots that lead the backlog to the standing wait; without one, those that chance asks for; between, a blend."""
+def _lean(load: Load, lasting_per_s: float, standing_s: float, tau_s: float) -> float:
+    """Slots that lead the backlog to the standing wait."""
     mean_s = load.service_time.value
-    tau_s = max(TAU_TARGETS * pool.target_wait_s, TAU_BLINDS * blind)
-    lasting, offered = load.steady_per_s * mean_s, load.arrivals.value * mean_s
-    lean = max(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, LEAST_OF_LOAD * min(lasting, offered))
-    prompt = max(float(erlang), borne + load.waiting * mean_s / tau_s)
-    return leanness * lean + (1.0 - leanness) * prompt
+    lasting, offered = lasting_per_s * mean_s, load.arrivals.value * mean_s
+    least = LEAST_OF_LOAD * min(lasting, offered)
+    return max(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, least)
 
 
 def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> float:
