@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import structlog
 
 SETTINGS = """\
 state_dir = "{state}"
@@ -51,4 +50,3 @@ def _logging_as_before() -> Iterator[None]:
     yield
     root.setLevel(level)
     root.handlers[:] = handlers
-    structlog.reset_defaults()

@@ -3,20 +3,18 @@
 import logging
 import threading
 from collections import Counter
-from collections.abc import MutableMapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import Any, TextIO, cast
-
-import structlog
-from structlog.typing import FilteringBoundLogger, Processor
+from typing import TextIO
 
 from tidegate.core.condition import Condition
 from tidegate.core.model import Decision, Scalar
+from tidegate.entrypoints.json_lines import Event, JsonLines
 from tidegate.entrypoints.show import condition_text, error_text
 from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import ConfigError, Fault, TidegateError
 
-__all__ = ["LEVELS", "LogSink", "make_logger"]
+__all__ = ["LEVELS", "Log", "LogSink", "make_logger"]
 
 LEVELS = ("debug", "info", "warning", "error")
 
@@ -27,8 +25,35 @@ _KEY_VALUES = ("waiting", "in_flight", "busy_slots", "head_age_s", "arrivals_per
 """Of all the steps' values, those that a decision can be checked by in the head."""
 
 
-def make_logger(level: str, stream: TextIO) -> FilteringBoundLogger:
-    """A logger that writes to `stream` from `level` (one of LEVELS) up; whatever uses `logging` goes there too.
+class Log:
+    """Tells events through a handler: a word or two for what happened, and fields that say more.
+
+    `failure` is an exception that nobody expected: its traceback is told.
+    """
+
+    def __init__(self, handler: logging.Handler) -> None:
+        self._handler = handler
+
+    def info(self, event: str, /, **fields: object) -> None:
+        """Nothing to do about it."""
+        self._tell(logging.INFO, event, fields)
+
+    def warning(self, event: str, failure: Exception | None = None, /, **fields: object) -> None:
+        """Worth a look."""
+        self._tell(logging.WARNING, event, fields, failure)
+
+    def error(self, event: str, failure: Exception | None = None, /, **fields: object) -> None:
+        """Something is broken."""
+        self._tell(logging.ERROR, event, fields, failure)
+
+    def _tell(self, level: int, event: str, fields: Mapping[str, object], failure: Exception | None = None) -> None:
+        # Not through the loggers of `logging`: Lambda has a handler at their root, which would say it all again.
+        if level >= self._handler.level:
+            self._handler.handle(Event(level, event, fields, failure))
+
+
+def make_logger(level: str, stream: TextIO) -> Log:
+    """A log that writes to `stream` from `level` (one of LEVELS) up; whatever uses `logging` goes there too.
 
     A line that can't be written is lost, and that is all: what runs is worth more than its log.
 
@@ -37,48 +62,37 @@ def make_logger(level: str, stream: TextIO) -> FilteringBoundLogger:
     if level not in LEVELS:
         raise ConfigError([Fault("--log-level", level, "no such level", f"write one of {', '.join(LEVELS)}")])
     lossy = Lossy(stream)
-    number = logging.getLevelNamesMapping()[level.upper()]
-    before: list[Processor] = [
-        structlog.processors.add_log_level,
-        structlog.processors.TimeStamper(fmt="iso", utc=True),
-    ]
-    render = _for_people() if lossy.isatty() else _for_machines()
-    _route_logging(number, lossy, before, render)
-    structlog.configure(
-        processors=[structlog.contextvars.merge_contextvars, *before, *render],
-        wrapper_class=structlog.make_filtering_bound_logger(number),
-        logger_factory=structlog.WriteLoggerFactory(cast(TextIO, lossy)),  # of a file it only writes and flushes
-        cache_logger_on_first_use=False,
-    )
-    logger: FilteringBoundLogger = structlog.get_logger()
-    return logger
+    handler = _Handler(lossy)
+    handler.setLevel(level.upper())
+    handler.setFormatter(_for_people() if lossy.isatty() else JsonLines())
+    _route_logging(handler)
+    return Log(handler)
 
 
 class _Handler(logging.StreamHandler[Lossy]):
     """Ours, so that a second call replaces it and leaves the handlers of others alone."""
 
 
-def _route_logging(level: int, stream: Lossy, before: list[Processor], render: list[Processor]) -> None:
-    handler = _Handler(stream)
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[structlog.stdlib.add_logger_name, *before],
-            processors=[structlog.stdlib.ProcessorFormatter.remove_processors_meta, *render],
-        )
-    )
+def _route_logging(handler: _Handler) -> None:
     root = logging.getLogger()
     for earlier in [known for known in root.handlers if isinstance(known, _Handler)]:
         root.removeHandler(earlier)
     root.addHandler(handler)
-    root.setLevel(level)
+    root.setLevel(handler.level)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(logging.WARNING)
+
+
+def _for_people() -> logging.Formatter:
+    from tidegate.entrypoints.terminal_lines import terminal_lines  # a Lambda has no terminal, and starts without this
+
+    return terminal_lines()
 
 
 class LogSink:
     """The controller's event sink: a log line for each decision and each failure, with failures in a row counted."""
 
-    def __init__(self, log: FilteringBoundLogger) -> None:
+    def __init__(self, log: Log) -> None:
         self._log = log
         self._failures: Counter[str] = Counter()
         self._counting = threading.Lock()
@@ -136,11 +150,11 @@ class LogSink:
         unexpected = None if isinstance(error, TidegateError) else error
         self._log.error(
             "tick_failed",
+            unexpected,
             pool=pool,
             kind=type(error).__name__,
             error=error_text(error),
             in_a_row=in_a_row,
-            exc_info=unexpected,
         )
 
     def metrics_failed(self, troubles: Sequence[str]) -> None:
@@ -150,30 +164,12 @@ class LogSink:
     def not_published(self, error: Exception) -> None:
         """At warning level: the pools are served, but alarms and dashboards miss a minute."""
         unexpected = None if isinstance(error, TidegateError) else error
-        self._log.warning("metrics_not_published", error=error_text(error), exc_info=unexpected)
+        self._log.warning("metrics_not_published", unexpected, error=error_text(error))
 
     def overran(self, pool: str | None, missed: int) -> None:
         """The tick took longer than its interval."""
         self._log.warning("tick_missed", pool=pool or "(all)", missed=missed, fix="raise `tick` if this lasts")
 
 
-def _key_values(values: MutableMapping[str, Scalar]) -> dict[str, Scalar]:
+def _key_values(values: Mapping[str, Scalar]) -> dict[str, Scalar]:
     return {name: values[name] for name in _KEY_VALUES if values.get(name) is not None}
-
-
-def _for_machines() -> list[Processor]:
-    return [structlog.processors.format_exc_info, structlog.processors.JSONRenderer(default=str)]
-
-
-def _for_people() -> list[Processor]:
-    # The default formatter of exceptions shows local variables, and a local variable can be a message body or a key.
-    plain = structlog.dev.plain_traceback
-    return [_sentence_first, structlog.dev.ConsoleRenderer(exception_formatter=plain, sort_keys=False)]
-
-
-def _sentence_first(_: Any, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-    event.pop("steps", None)
-    event.pop("health", None)
-    if "sentence" in event:
-        event["event"] = f"{event.pop('pool')}: {event.pop('sentence')}"
-    return event

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from tidegate.aws.alarms import CloudWatchAlarms
 from tidegate.aws.asg import AutoScalingGroup
@@ -25,8 +25,10 @@ from tidegate.core.arns import region_in
 from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import CapacityTarget, Clock, Publisher, StateStore
-from tidegate.stores.file import FileStore
 from tidegate.stores.memory import MemoryStore
+
+if TYPE_CHECKING:
+    from tidegate.stores.file import FileStore
 
 __all__ = ["Wired", "shared_store", "wire"]
 
@@ -88,10 +90,14 @@ def shared_store(settings: Settings) -> StateStore:
     return store
 
 
-def _shared(settings: Settings, clients: AwsClients) -> DynamoFleetTable | FileStore | None:
+def _shared(settings: Settings, clients: AwsClients) -> "DynamoFleetTable | FileStore | None":
     if settings.table is not None:
         return DynamoFleetTable(clients.dynamodb(region_in(settings.table)), settings.table)
-    return None if settings.state_dir is None else FileStore(Path(settings.state_dir))
+    if settings.state_dir is None:
+        return None
+    from tidegate.stores.file import FileStore  # with asyncio: a Lambda has a table, and starts without either
+
+    return FileStore(Path(settings.state_dir))
 
 
 def _sources(
@@ -99,7 +105,7 @@ def _sources(
     reader: SqsQueueReader,
     clients: AwsClients,
     clock: Clock,
-    fleet: DynamoFleetTable | FileStore | None,
+    fleet: "DynamoFleetTable | FileStore | None",
     alarms: MinuteAlarms,
 ) -> PoolSources:
     return PoolSources(
