@@ -101,6 +101,8 @@ class WorkFigures:
     redeliveries: int = 0
     leases_lost: int = 0
     uncertain_deletes: int = 0
+    retries_held: int = 0
+    """Messages that come back later than their backoff because of the fleet's retry budget."""
     service_time_sum_s: float = 0.0
     service_time_square_sum_s2: float = 0.0
     waits: tuple[int, ...] = ()

@@ -23,6 +23,8 @@ _OPTIONS: Final[dict[str, tuple[type, str]]] = {
     "region": (str, "AWS Region; a queue's URL or ARN may name its own."),
     "retry_base": (str, "Longest wait of a message that failed once; doubled each time; left out: 1s."),
     "retry_cap": (str, "Longest wait of a message that failed, however often; left out: 5m."),
+    "retry_budget": (float, "Retries of all workers per completed message; left out: no limit."),
+    "retry_floor": (float, "Retries a second besides, of all workers together; left out: 1."),
     "max_receives": (int, "Receives before a dead letter; left out: as the redrive policy says."),
     "start_delay": (str, "Longest random delay before the first poll; left out: none."),
     "health_port": (int, "Port of /healthz and /readyz; left out: none."),

@@ -187,7 +187,7 @@ class Worker:
             clock=loop.time,
             wall=loop.time,
             random=draw,
-            permits=MemoryPermits() if self.settings.fleet_limits else None,
+            permits=MemoryPermits(),
         )
         serving = asyncio.create_task(service.serve())
         try:

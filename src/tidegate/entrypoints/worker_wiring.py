@@ -45,6 +45,7 @@ def plan_of(settings: WorkerSettings, sorting: Sorting) -> Plan:
         ),
         leases=LeaseLimits(settings.max_extensions, settings.progress_timeout),
         limits=settings.fleet_limits,
+        retries=settings.retry_limit,
         sorting=sorting,
         prefetch=settings.prefetch,
         max_receives=settings.max_receives,
@@ -96,9 +97,12 @@ async def open_notes(settings: WorkerSettings, stack: AsyncExitStack) -> Message
 
 
 async def open_permits(settings: WorkerSettings, stack: AsyncExitStack) -> PermitStore | None:
-    """Where the fleet's permits are, which `stack` closes; None: no limit holds for all workers together."""
+    """Where the fleet's permits are, which `stack` closes; None: nothing holds for all workers together.
+
+    A retry budget needs them too: they tell how many workers share its floor.
+    """
     permits: PermitStore
-    if not settings.fleet_limits:
+    if not settings.fleet_limits and settings.retry_limit is None:
         return None
     if settings.table is not None:
         permits = await DynamoPermits.connect(settings.table, region=settings.region)

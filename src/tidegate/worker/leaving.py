@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from tidegate.core.reports import WorkerState
 from tidegate.errors import Wedged
+from tidegate.worker.fleet_share import FleetShare
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane
 from tidegate.worker.lifecycle import Lifecycle, Why
-from tidegate.worker.permits import PermitKeeper
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
 from tidegate.worker.waiting import unless
@@ -39,7 +39,7 @@ async def leave(
     jobs: Jobs,
     lanes: Sequence[Lane],
     shield: Shield,
-    permits: PermitKeeper | None = None,
+    share: FleetShare,
 ) -> None:
     """No new poll; finish those under way; let handlers finish; release the rest; flush the deletes; unprotect."""
     slots.close()
@@ -60,12 +60,8 @@ async def leave(
         lost = sum(lane.deleter.abandon() for lane in lanes)
         logger.error("left with %d deletes unconfirmed: their messages may run again", lost)
     noted = (_within(lane.notes.flushed(), _LAST_DROP_S) for lane in lanes)
-    await asyncio.gather(unprotect(shield), _give_back(permits), *noted)
-
-
-async def _give_back(permits: PermitKeeper | None) -> None:
-    if permits is not None:
-        await _within(permits.release(), _LAST_DROP_S)
+    handed_on = (_within(share.give_back(), _LAST_DROP_S), _within(share.hand_on(), _LAST_DROP_S))
+    await asyncio.gather(unprotect(shield), *noted, *handed_on)
 
 
 async def unprotect(shield: Shield) -> None:

@@ -219,7 +219,7 @@ class PermitKeeper:
             self._slots.permit(0)
         if not self._failing:
             self._failing = True
-            logger.error("no permits of the fleet can be had: nothing new is taken until they can: %s", error)
+            logger.error("no permits of the fleet can be had, %s until they can: %s", self._without, error)
 
     async def _rest(self) -> None:
         """Until the next look is due: with the beat, sooner while permits are on their way, and never too often."""
@@ -231,6 +231,14 @@ class PermitKeeper:
         await happens_within(self._wake, max(0.0, latest_s - self._clock()))
         if (early_s := soonest_s - self._clock()) > 0:
             await asyncio.sleep(early_s)
+
+    @property
+    def _without(self) -> str:
+        if self.limits.slots is not None:
+            return "nothing new is taken"
+        if self.limits.classes:
+            return "nothing of a class with a limit is started"
+        return "the retry budget's floor is shared among as many workers as before"
 
     def _left_s(self) -> float:
         """Of the lease, in seconds; 0 when it is over."""

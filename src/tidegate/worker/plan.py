@@ -8,6 +8,7 @@ from tidegate.core.auto_slots import AutoSlots
 from tidegate.worker.fleet_limits import FleetLimits
 from tidegate.worker.lane import QueuePlan
 from tidegate.worker.leases import LeaseLimits
+from tidegate.worker.retry_budget import RetryLimit
 from tidegate.worker.sorting import UNSORTED, Sorting
 
 __all__ = ["Plan"]
@@ -30,6 +31,8 @@ class Plan:
     queues: tuple[QueuePlan, ...] = (QueuePlan("the queue"),)
     leases: LeaseLimits = field(default_factory=LeaseLimits)
     limits: FleetLimits = field(default_factory=FleetLimits)
+    retries: RetryLimit | None = None
+    """The fleet's budget for retries; None: none."""
     sorting: Sorting = UNSORTED
     prefetch: int | None = None
     """Messages that may wait in hand for a slot; None: as few as hide a poll's way there and back."""

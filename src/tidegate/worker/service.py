@@ -22,6 +22,7 @@ from tidegate.worker.auto_slots import SlotTuner
 from tidegate.worker.backoff import Random
 from tidegate.worker.consumer import Consumer
 from tidegate.worker.dependencies import DependencyLog
+from tidegate.worker.fleet_share import FleetShare, fleet_share
 from tidegate.worker.health import HealthWatch
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane
@@ -31,7 +32,6 @@ from tidegate.worker.leaving import end, leave, settled, told_or_broken, unprote
 from tidegate.worker.lifecycle import Lifecycle, Why
 from tidegate.worker.notebook import Notebook
 from tidegate.worker.notices import NoticeWatch
-from tidegate.worker.permits import Holding, PermitKeeper
 from tidegate.worker.plan import Plan
 from tidegate.worker.poison import Quarantine
 from tidegate.worker.poller import Poller
@@ -93,22 +93,20 @@ class WorkerService:
         self._report = SelfReport(plan, self._telemetry, self._slots, self._shield, self._lifecycle)
         beat, retired = plan.heartbeat_s, self._lifecycle.retired.is_set
         self._reporter = Reporter(sink, plan.pool, self._telemetry, self._report, beat, self._told, retired)
-        self._permits = None if permits is None else self._permits_of(permits)
+        self._share = self._share_of(permits)
         self.directive = Directive()
         """What the controller told the pool's workers last."""
 
-    def _permits_of(self, store: PermitStore) -> PermitKeeper:
-        plan, times = self._plan, {"clock": self._clock, "wall": self._wall}
-        holding = Holding(plan.pool, plan.worker_id, plan.heartbeat_s)
-        return PermitKeeper(store, plan.limits, holding, self._slots, self._takes_work, random=self._random, **times)
+    def _share_of(self, permits: PermitStore | None) -> FleetShare:
+        times = {"clock": self._clock, "wall": self._wall, "random": self._random}
+        return fleet_share(self._plan, permits, self._slots, self._telemetry, self._takes_work, **times)
 
     def _takes_work(self) -> bool:
         return not self._lifecycle.draining
 
     def _state_changed(self) -> None:
         self._reporter.soon()
-        if self._permits is not None:
-            self._permits.soon()
+        self._share.changed()
 
     def stop(self, reason: str) -> None:
         """Leave: within the grace, or sooner when asked again. To be called on the service's own loop."""
@@ -187,7 +185,7 @@ class WorkerService:
         stack.push_async_callback(end, tasks)
         await told_or_broken(self._lifecycle, tasks)
         await end([retiring])
-        await leave(self._lifecycle, self._slots, polling, jobs, lanes, self._shield, self._permits)
+        await leave(self._lifecycle, self._slots, polling, jobs, lanes, self._shield, self._share)
         return tasks
 
     async def _unprotected(self, error: type[BaseException] | None, *_: object) -> None:
@@ -203,10 +201,9 @@ class WorkerService:
             asyncio.create_task(jobs.run(), name="tidegate-jobs"),
             asyncio.create_task(self._reporter.run(), name="tidegate-reporter"),
             *self._tuning(jobs),
+            *self._share.tasks(),
             asyncio.create_task(self._shield.run(), name="tidegate-shield"),
         ]
-        if self._permits is not None:
-            tasks.append(asyncio.create_task(self._permits.run(), name="tidegate-permits"))
         if self._notices is not None:
             tasks.append(asyncio.create_task(self._notices.run(), name="tidegate-notices"))
         if self._plan.lapses:
@@ -249,13 +246,13 @@ class WorkerService:
         return Jobs(
             self._runner,
             self._slots,
-            Settler(self._telemetry, retry),
+            Settler(self._telemetry, retry, self._share.budget),
             self._telemetry,
             Quarantine(self._notebook, self._plan.max_receives, self._wall),
             self._clock,
             self._plan.sorting,
             0 if any(queue.fifo for queue in self._plan.queues) else self._plan.prefetch,
-            self._permits,
+            self._share.permits,
         )
 
     def _lanes(self, leases_s: Sequence[int], on_lost: Callable[[int], None]) -> list[Lane]:

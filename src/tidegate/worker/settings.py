@@ -14,6 +14,7 @@ from tidegate.core.auto_slots import AutoSlots
 from tidegate.errors import ConfigError, Fault
 from tidegate.worker.auto_slots import read_slots
 from tidegate.worker.fleet_limits import FleetLimits
+from tidegate.worker.retry_budget import RetryLimit
 from tidegate.worker.setting_types import (
     LONGEST_POLL_S,
     ClassNumbers,
@@ -32,6 +33,7 @@ _AFTER_GRACE_S: Final = 5.0
 """After the grace: a second for handlers that were told, two to release and to delete, one for the final report."""
 _MOST_SLOTS: Final = 1_000
 _MOST_FLEET_SLOTS: Final = 1_000_000
+_MOST_RETRIES: Final = 1_000.0
 _MOST_AT_ONCE: Final = 10
 
 _PLATFORMS_STOP_TIMEOUT: Final = "ECS_CONTAINER_STOP_TIMEOUT"
@@ -62,6 +64,8 @@ class WorkerOptions(TypedDict, total=False):
     region: str | None
     retry_base: float | str | None
     retry_cap: float | str | None
+    retry_budget: float | None
+    retry_floor: float | None
     max_receives: int | None
     start_delay: float | str | None
     health_port: int | None
@@ -134,6 +138,11 @@ class WorkerSettings(BaseSettings):
     """A message whose handler raised is hidden for up to this long, doubled at each further receive …"""
     retry_cap: Duration = 300.0
     """… and for no longer than this."""
+    retry_budget: float | None = Field(default=None, ge=0, le=_MOST_RETRIES)
+    """Retries of all workers together, per message that they complete: what is over waits for its turn, hidden.
+    Default: no such limit, as a `Retry` may well be how a job is meant to go on."""
+    retry_floor: float = Field(default=1.0, gt=0, le=_MOST_RETRIES)
+    """Retries a second that all workers together may let go besides, however little they complete."""
     start_delay: Duration = 0.0
     """The first poll is sent after a random time up to this: for a fleet that starts at once and shares a database."""
     health_port: int | None = Field(default=None, ge=1, le=65_535)
@@ -175,6 +184,11 @@ class WorkerSettings(BaseSettings):
         """What holds for all workers together."""
         classes = {name: int(number) for name, number in parse_shares(self.class_fleet_slots).items()}
         return FleetLimits(self.fleet_slots, classes)
+
+    @property
+    def retry_limit(self) -> RetryLimit | None:
+        """The fleet's retry budget."""
+        return None if self.retry_budget is None else RetryLimit(self.retry_budget, self.retry_floor)
 
     @property
     def most_slots(self) -> int:
@@ -268,6 +282,8 @@ _FIXES: Final = {
     "prefetch": f"write a whole number from 0 to {_MOST_SLOTS}, or leave it out",
     "max_extensions": "write a whole number, 0 or more, or leave it out",
     "max_receives": "write a whole number, 1 or more, or leave it out",
+    "retry_budget": "write retries per completed message, 0.1 for example, or leave it out",
+    "retry_floor": "write retries a second, above 0 and up to 1000",
     "health_port": "write a port from 1 to 65535, or leave it out",
     "executor": "write thread or process",
     "log_level": "write debug, info, warning or error",

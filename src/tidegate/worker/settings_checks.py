@@ -68,11 +68,17 @@ def _faults_of_slots(settings: "WorkerSettings") -> list[Fault]:
 
 
 def _faults_of_the_fleets(settings: "WorkerSettings") -> list[Fault]:
-    if settings.table is not None or settings.state_dir is not None:
-        return []
-    problem, fix = "workers agree on it in the fleet's table, and there is none", "set table, or state_dir"
-    given = {"fleet_slots": settings.fleet_slots, "class_fleet_slots": settings.class_fleet_slots}
-    return [Fault(name, value, problem, fix) for name, value in given.items() if value]
+    faults = []
+    if settings.retry_budget is None and "retry_floor" in settings.model_fields_set:
+        fix = "set retry_budget too, 0.1 for example, or leave this out"
+        faults.append(
+            Fault("retry_floor", settings.retry_floor, "there is no budget that it could be the floor of", fix)
+        )
+    if settings.table is None and settings.state_dir is None:
+        problem, fix = "workers agree on it in the fleet's table, and there is none", "set table, or state_dir"
+        given = {name: getattr(settings, name) for name in ("fleet_slots", "class_fleet_slots", "retry_budget")}
+        faults += [Fault(name, value, problem, fix) for name, value in given.items() if value not in (None, "")]
+    return faults
 
 
 def _faults_of_times(settings: "WorkerSettings") -> list[Fault]:

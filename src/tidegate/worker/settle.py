@@ -13,6 +13,7 @@ from tidegate.worker.backoff import Random, full_jitter_s
 from tidegate.worker.lane import Hand
 from tidegate.worker.message import Message
 from tidegate.worker.outcomes import HandlerError, PartialFailure, Reject, Retry
+from tidegate.worker.retry_budget import RetryBudget
 from tidegate.worker.telemetry import Telemetry
 from tidegate.worker.waiting import answered_within
 from tidegate.worker.waiting_room import Load
@@ -41,9 +42,10 @@ class RetryDelay:
 class Settler:
     """Settles what handlers have ended with."""
 
-    def __init__(self, telemetry: Telemetry, retry: RetryDelay) -> None:
+    def __init__(self, telemetry: Telemetry, retry: RetryDelay, budget: RetryBudget | None = None) -> None:
         self._telemetry = telemetry
         self._retry = retry
+        self._budget = budget
 
     def settle(self, load: Load, error: BaseException | None, took_s: float) -> list[tuple[Hand, str]]:
         """Everything but the rejects, which take a call each: they are given back with their reasons, for `reject`.
@@ -84,19 +86,24 @@ class Settler:
 
     def _failed(self, hand: Hand, outcome: BaseException) -> None:
         least_s = outcome.after_s if isinstance(outcome, Retry) else 0.0
-        delay_s = self._retry.after(hand.message.receive_count, least_s)
+        delay_s = self._delay_s(hand, least_s)
         if isinstance(outcome, Retry):
             logger.info("message %s is to be tried again, visible in %d s", hand.message.id, delay_s)
         else:
             _log_failure(hand.message, outcome, delay_s)
         hand.give_back(delay_s, spared=isinstance(outcome, Retry))
 
+    def _delay_s(self, hand: Hand, least_s: float = 0.0) -> int:
+        """Until it is visible again: by its backoff, and not before the fleet's retry budget has room for it."""
+        delay_s = self._retry.after(hand.message.receive_count, least_s)
+        return delay_s if self._budget is None else self._budget.delay_s(hand, delay_s)
+
     async def _reject(self, hand: Hand, reason: str) -> None:
         try:
             async with answered_within(_DEAD_LETTER_S, "sending to the dead-letter queue", hand.message.id):
                 await hand.lane.queue.dead_letter(hand.received, reason)
         except CloudError as error:
-            delay_s = self._retry.after(hand.message.receive_count)
+            delay_s = self._delay_s(hand)
             logger.error(  # noqa: TRY400  the error is one clear line, a traceback would only hide it
                 "message %s was rejected but not dead-lettered, visible again in %d s: %s",
                 hand.message.id,

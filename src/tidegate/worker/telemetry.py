@@ -100,7 +100,7 @@ class Telemetry:
         self._first_receive_at_s: float | None = None
         self._all = _Counts()
         self._classes: dict[str, _Counts] = {}
-        self._redeliveries = self._leases_lost = self._uncertain_deletes = 0
+        self._redeliveries = self._leases_lost = self._uncertain_deletes = self._retries_held = 0
         self._reported = WorkFigures(span_s=0.0)
         self.watches: list[WorkWatch] = []
         self.usual_service_time_s: float | None = None
@@ -154,6 +154,10 @@ class Telemetry:
     def uncertain_delete(self) -> None:
         self._uncertain_deletes += 1
 
+    def retry_held(self) -> None:
+        """A message comes back later than its backoff, for the fleet's retry budget."""
+        self._retries_held += 1
+
     def _total(self, span_s: float) -> WorkFigures:
         counts = self._all
         return WorkFigures(
@@ -164,6 +168,7 @@ class Telemetry:
             redeliveries=self._redeliveries,
             leases_lost=self._leases_lost,
             uncertain_deletes=self._uncertain_deletes,
+            retries_held=self._retries_held,
             service_time_sum_s=counts.sum_s,
             service_time_square_sum_s2=counts.square_sum_s2,
             waits=tuple(counts.waits),
