@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.observations import NOW_S, observe, worker
+from tests.core.observations import NOW_S, POOL, observe, queue, worker
+from tidegate.core.decide import decide
 from tidegate.core.fleet import FleetSignals, Waits, digest, known_worker, sum_fleet
 from tidegate.core.model import PoolState
 from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState
@@ -134,3 +135,14 @@ def test_a_histogram_of_another_shape_is_left_out() -> None:
     fleet, _ = look(PoolState(), worker("a", completions=1, waits=(1, 2, 3)))
     assert fleet is not None
     assert fleet.waits is None
+
+
+def test_retries_that_the_workers_budget_put_off_are_said_in_the_decision() -> None:
+    def held(report: WorkerReport, count: int) -> WorkerReport:
+        return replace(report, recent=replace(report.recent, retries_held=count))
+
+    workers = (held(worker("a", completions=9), 30), held(worker("b", completions=9), 7), worker("c"))
+    decision, _ = decide(POOL, PoolState(), observe(queue(10), workers=workers))
+    assert "the workers' retry budget has put off 37 of the latest retries" in decision.sentence
+    calm, _ = decide(POOL, PoolState(), observe(queue(10), workers=(worker("a", completions=9),)))
+    assert "retry budget" not in calm.sentence

@@ -516,6 +516,8 @@ TYPED: dict[str, tuple[str, object]] = {
     "retry_base": ("2s", 2.0),
     "retry_cap": ("3m", 180.0),
     "max_receives": ("5", 5),
+    "retry_budget": ("0.1", 0.1),
+    "retry_floor": ("2", 2.0),
     "start_delay": ("3s", 3.0),
     "health_port": ("8080", 8080),
     "health_file": ("health.json", Path("health.json")),

@@ -70,6 +70,18 @@ def test_weights_that_are_none_are_refused(queue: str, says: str) -> None:
         ),
         ({"fleet_slots": 6}, "fleet_slots = 6: workers agree on it in the fleet's table, and there is none; set table"),
         ({"fleet_slots": 0, "table": "fleet"}, "fleet_slots = 0: Input should be greater than or equal to 1; write a"),
+        ({"retry_budget": 0.1}, "retry_budget = 0.1: workers agree on it in the fleet's table, and there is none; set"),
+        ({"retry_budget": 0}, "retry_budget = 0.0: workers agree on it in the fleet's table"),
+        (
+            {"retry_budget": -1, "table": "fleet"},
+            "write retries per completed message, 0.1 for example, or leave it out",
+        ),
+        ({"retry_budget": "few", "table": "fleet"}, "write retries per completed message"),
+        (
+            {"retry_floor": 2, "table": "fleet"},
+            "retry_floor = 2.0: there is no budget that it could be the floor of; set",
+        ),
+        ({"retry_budget": 0.1, "retry_floor": 0, "table": "fleet"}, "write retries a second, above 0 and up to 1000"),
         ({"class_fleet_slots": "*=5"}, "class_fleet_slots = '*=5': workers agree on it in the fleet's table"),
         ({"class_fleet_slots": "a=0.5", "table": "fleet"}, "a can't have 0.5 slots; write whole numbers"),
         ({"batch_size": 11}, "write a whole number from 1 to 10"),

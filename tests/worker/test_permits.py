@@ -116,9 +116,10 @@ async def test_all_workers_together_run_as_many_handlers_as_the_fleet_may_and_no
 async def test_a_worker_takes_nothing_before_it_has_a_permit() -> None:
     work, queue, table = Together({"job": 1.0}), FakeWorkQueue(), Table(error=AWAY)
     queue.send("job")
-    async with fleet(1, work, queue, table, LIMITED):
+    async with fleet(1, work, queue, table, LIMITED) as workers:
         await asyncio.sleep(60)
         assert queue.of("receive") == []
+        assert [(report.slots, report.permitted) for report in workers[0].sink.reports[-1:]] == [(4, 0)]
         table.error = None
         await until(lambda: work.done["job"] == 1, within_s=3)
 
@@ -152,7 +153,13 @@ async def test_a_worker_that_can_not_renew_takes_nothing_new_once_its_lease_ends
         assert now_s() - cut_at_s < 310
         assert queue.visible() == {sent}
         assert work.done["job"] == 0
-        assert [record.levelno for record in caplog.records if "no permits" in record.message] == [logging.ERROR]
+        said = [
+            (record.levelno, record.message.split(":")[0]) for record in caplog.records if "permits" in record.message
+        ]
+        assert said == [
+            (logging.WARNING, "permits could not be renewed, trying again"),
+            (logging.ERROR, "no permits of the fleet can be had, nothing new is taken until they can"),
+        ]
         table.error = None
         await until(lambda: work.done["job"] == 1, within_s=3)
 

@@ -77,6 +77,8 @@ class FleetSignals:
     """Of the slots, those that may not be used because the fleet's limit gives their workers no permits for them."""
     fleet_slots: int | None = None
     """That limit, the highest where workers differ; None as long as any worker has none."""
+    retries_held: int = 0
+    """Put off by the workers' retry budget, in the reports that brought news."""
 
     @property
     def free(self) -> int:
@@ -127,6 +129,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         calls=_calls(news),
         barred=sum([_barred(worker) for worker in current]),
         fleet_slots=_fleet_slots(current),
+        retries_held=sum([figures.retries_held for figures in news]),
     )
 
 

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from tidegate.core.fleet import FleetSignals
 from tidegate.core.foreign import learn_foreign
 from tidegate.core.memory import Contest, MovedIn, Presence
 from tidegate.core.model import Override, Pool, PoolState
@@ -45,5 +46,11 @@ def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> 
         moved_in=moved_in(state.moved_in, signals, now_s),
         watched_since_s=now_s if gap or watched_s is None else watched_s,
         reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,
-        notices=tuple([note for note in (foreign, signals.age_note) if note]),
+        notices=tuple([note for note in (foreign, signals.age_note, _held_back(signals.fleet)) if note]),
     )
+
+
+def _held_back(fleet: FleetSignals | None) -> str:
+    if fleet is None or not fleet.retries_held:
+        return ""
+    return f"the workers' retry budget has put off {fleet.retries_held} of the latest retries"

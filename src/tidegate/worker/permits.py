@@ -87,7 +87,7 @@ class PermitKeeper:
         self._until_s = self._renewed_at_s = -math.inf
         self._looked_at_s = -math.inf
         self._eager = False
-        self._failing = self._left = False
+        self._in_doubt = self._failing = self._left = False
         self._wake = asyncio.Event()
         self._writing = asyncio.Lock()
         if limits.slots is not None:
@@ -195,8 +195,8 @@ class PermitKeeper:
 
     def _take(self, renewal: Renewal) -> None:
         """The table has it: so much may be used."""
-        if self._failing:
-            self._failing = False
+        if self._in_doubt:
+            self._in_doubt = self._failing = False
             logger.info("permits are renewed again")
         self.live_workers = len(renewal.permits.holders)
         self._allowed = renewal.allowed
@@ -210,9 +210,10 @@ class PermitKeeper:
         self.on_more()
 
     def _failed(self, error: Exception) -> None:
-        self._eager = True
+        first, self._eager, self._in_doubt = not self._in_doubt, True, True
         if self._left_s() > 0:
-            logger.warning("permits could not be renewed, trying again: %s", error)
+            if first:
+                logger.warning("permits could not be renewed, trying again: %s", error)
             return
         self._allowed = {}
         if self.limits.slots is not None:

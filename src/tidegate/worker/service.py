@@ -195,6 +195,8 @@ class WorkerService:
 
     def _background(self, watch: HealthWatch, lanes: Sequence[Lane], jobs: Jobs) -> list[asyncio.Task[None]]:
         """What goes on beside the polls."""
+        if self._plan.limits.slots is not None:
+            self._reporter.soon()  # it is there, though its first poll may have to wait for a permit
         tasks = [
             asyncio.create_task(watch.run(), name="tidegate-health"),
             *itertools.chain.from_iterable(lane.tasks() for lane in lanes),
