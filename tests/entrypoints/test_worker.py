@@ -4,15 +4,19 @@ import asyncio
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+import uuid
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 import boto3
 import pytest
 
-from tests.aws.moto_cloud import our_sqs
+from tests.aws.moto_cloud import moto_over_http, our_sqs
 from tidegate import Message, Worker
+from tidegate.aws.dynamodb import create_table
+from tidegate.aws.fleet_items import item_to_permits, permits_key
+from tidegate.core.permits import FLEET, Holder
 from tidegate.core.reports import WorkerState
 from tidegate.entrypoints.worker_wiring import plan_of
 from tidegate.errors import ConfigError, Gone
@@ -263,6 +267,30 @@ def test_run_in_a_thread_of_a_program_leaves_signals_alone(server: SqsServer, se
     running.join(20)
     assert not running.is_alive()
     assert left(server) == (0, 0)
+
+
+async def test_a_fleets_limit_is_held_in_its_table_and_given_back(
+    server: SqsServer, send: Send, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen: list[Mapping[str, Holder]] = []
+    with moto_over_http(monkeypatch) as clients:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", server.url)
+        table = f"fleet-{uuid.uuid4().hex}"  # the server's tables outlive it, as its process does
+        create_table(clients.dynamodb(), table)
+
+        def holders() -> Mapping[str, Holder]:
+            item = clients.dynamodb().get_item(TableName=table, Key=permits_key("orders")).get("Item")
+            return item_to_permits("orders", item).permits.holders
+
+        def handler(message: Message) -> None:
+            seen.append(holders())
+            worker.stop("done")
+
+        worker = Worker("orders", handler, poll_wait=1, slots=4, fleet_slots=2, retry_budget=0.1, table=table, id="w1")
+        send("hello")
+        await worker.serve()
+        assert seen[0]["w1"].claims[FLEET].held == 2
+        assert holders() == {}
 
 
 def test_two_workers_on_one_machine_have_names_of_their_own() -> None:

@@ -115,7 +115,8 @@ class PermitKeeper:
 
     def class_waits(self) -> None:
         """Messages wait for their class: permits are asked for, unless those that were asked for are all there are."""
-        for name, load in self.class_loads().items():
+        loads = self.class_loads() if self.limits.classes else {}
+        for name, load in loads.items():
             for limit, demand in self.limits.class_demand(name, load.running, load.running + load.waiting).items():
                 asked = self._asked[limit].want if limit in self._asked else 0
                 if demand.want > asked:
