@@ -543,8 +543,10 @@ def test_every_setting_of_a_worker_is_an_option_of_work_and_gets_there(
     options = [part for name, (text, _) in TYPED.items() for part in (f"--{name.replace('_', '-')}", text)]
 
     results = [
-        tidegate(*WORK, *options, "--table", "fleet", "--lifecycle-hook", "drain", "--no-protect"),
-        tidegate(*WORK, *options, "--state-dir", str(tmp_path), "--no-notices"),
+        tidegate(
+            *WORK, *options, "--table", "fleet", "--lifecycle-hook", "drain", "--no-protect", "--leave-when-stuck"
+        ),
+        tidegate(*WORK, *options, "--state-dir", str(tmp_path), "--no-notices", "--no-leave-when-stuck"),
     ]
 
     assert [result.exit_code for result in results] == [0, 0], results[0].stderr
@@ -553,8 +555,8 @@ def test_every_setting_of_a_worker_is_an_option_of_work_and_gets_there(
     common = {"queue": "orders", **typed}
     at_aws = {"table": "fleet", "state_dir": None, "lifecycle_hook": "drain", "protect": False, "notices": True}
     on_one_machine = {"table": None, "state_dir": tmp_path, "lifecycle_hook": None, "protect": True, "notices": False}
-    assert to_table == {**common, **at_aws}
-    assert to_directory == {**common, **on_one_machine}
+    assert to_table == {**common, **at_aws, "leave_when_stuck": True}
+    assert to_directory == {**common, **on_one_machine, "leave_when_stuck": False}
 
 
 def test_a_poll_wait_that_is_none_is_refused_in_the_words_of_the_help(started: list[WorkerSettings]) -> None:
