@@ -54,6 +54,17 @@ def test_composite_alarms_are_told_too(clients: AwsClients) -> None:
         assert CloudWatchAlarms(lambda _: client).states(["all"], 0.0)["all"].state == "ALARM"
 
 
+def test_an_alarm_of_another_account_is_not_ones_own_of_that_name(clients: AwsClients) -> None:
+    make(clients, "search", "OK")
+    mine, theirs = (f"arn:aws:cloudwatch:{REGION}:{account}:alarm:search" for account in ("123456789012", "2" * 12))
+
+    found = CloudWatchAlarms(clients.cloudwatch).states([mine, theirs], 0.0)
+
+    assert found[mine].state == "OK"
+    assert (found[theirs].state, found[theirs].absence) == (None, Absence.GONE)
+    assert "another account's alarm, which 123456789012 can't read" in found[theirs].detail
+
+
 def test_an_arn_is_asked_for_in_its_own_region(clients: AwsClients) -> None:
     make(clients, "search", "ALARM", OTHER)
     arn = f"arn:aws:cloudwatch:{OTHER}:123456789012:alarm:search"

@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from tests.aws.moto_cloud import REGION
 from tidegate.aws.clients import AwsClients
-from tidegate.aws.cloudwatch import LOOK_BACK_S, QUERIES_PER_CALL, CloudWatchMetrics
+from tidegate.aws.cloudwatch import LOOK_BACK_S, CloudWatchMetrics
+from tidegate.aws.metric_queries import QUERIES_PER_CALL
 from tidegate.core.absence import Absence
 from tidegate.core.observation import Reading
 from tidegate.errors import Denied, Throttled

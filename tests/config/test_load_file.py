@@ -1,11 +1,12 @@
 """The file itself: missing, unreadable, not TOML; and settings that there are none of."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.config.trees import GONE, changed, faults
-from tidegate.config import load
+from tidegate.config import assemble, load
 from tidegate.errors import ConfigError, Fault
 
 POOL = '[pools.orders]\nqueue = "orders"\ntarget_wait = 60\nmax_workers = 5\nasg = "orders"\n'
@@ -139,3 +140,24 @@ def test_credentials_in_a_queue_url_are_not_shown() -> None:
     (fault,) = faults(changed({"queue": "https://user:hunter2@host/a b"}))
     assert "hunter2" not in str(fault)
     assert "https://…@host/a b" in str(fault)
+
+
+TABLE_ARN = "arn:aws:dynamodb:eu-central-1:333333333333:table/tidegate"
+SERVICE_ARN = "arn:aws:ecs:eu-central-1:111111111111:service/prod/orders"
+CLUSTER_ARN = "arn:aws:ecs:eu-central-1:222222222222:cluster/prod"
+
+
+@pytest.mark.parametrize(
+    ("changes", "account"),
+    [
+        ({}, None),
+        ({"ecs": {"cluster": "prod", "service": SERVICE_ARN}, ".table": TABLE_ARN}, "111111111111"),
+        ({"ecs": {"cluster": CLUSTER_ARN, "service": "orders"}}, "222222222222"),
+        ({".table": TABLE_ARN}, "333333333333"),
+        ({"ecs": GONE, "asg": "workers", ".table": TABLE_ARN}, "333333333333"),
+    ],
+)
+def test_the_controllers_own_account_is_what_arns_of_capacity_and_table_say(
+    changes: dict[str, Any], account: str | None
+) -> None:
+    assert assemble(changed(changes), {}).settings.account == account

@@ -9,6 +9,7 @@ from tidegate.core.absence import Absence
 from tidegate.core.model import PoolState
 from tidegate.core.observation import Reading
 from tidegate.core.signals import METRIC_MAX_AGE_S, Freshness, classify, read_signals
+from tidegate.core.steps import signals_step
 
 
 @pytest.mark.parametrize(
@@ -105,3 +106,15 @@ def test_an_error_is_said_once_though_three_counts_carry_it() -> None:
     gone = queue(absence=Absence.GONE)
     assert read_signals(POOL, PoolState(), observe(gone)).errors == ("orders: the queue is gone",)
     assert reading(None).absence is Absence.MISSING
+
+
+def test_metrics_that_another_account_does_not_show_are_missing_and_the_decision_says_whose() -> None:
+    far = replace(queue(9), age_s=Reading(None, NOW_S, Absence.UNSEEN, "metrics of account 2 are not seen"))
+    seen = observe(queue(1, age_s=5), far)
+    signals = read_signals(POOL, PoolState(), seen)
+
+    assert (signals.unseen, signals.errors) == ("metrics of account 2 are not seen", ())
+    assert (signals.age_s, signals.sent_per_s) == (5, None)
+    step = signals_step(POOL, PoolState(), signals, NOW_S)
+    assert step.note == "no worker reports; metrics of account 2 are not seen"
+    assert read_signals(POOL, PoolState(), observe(queue(1))).unseen == ""

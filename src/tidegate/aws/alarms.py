@@ -27,7 +27,8 @@ class CloudWatchAlarms:
     """Implements `ports.AlarmReader` on DescribeAlarms: metric alarms and composite ones.
 
     `client_in` gives the CloudWatch client of a Region (None: the default one), such as `AwsClients.cloudwatch`. An ARN
-    says which Region to ask; the account is that of the credentials.
+    says which Region to ask. Only alarms of one's own account are told of: one of another account is GONE, and never
+    mistaken for one's own of that name.
     IAM: cloudwatch:DescribeAlarms, which needs the resource * to tell of composite alarms.
     """
 
@@ -56,27 +57,33 @@ class CloudWatchAlarms:
                 .get_paginator("describe_alarms")
                 .paginate(AlarmNames=list(batch), AlarmTypes=["MetricAlarm", "CompositeAlarm"])
             )
-            states: dict[str, str] = {}
+            found: dict[str, tuple[str, str]] = {}
             for page in pages:
-                states |= {alarm["AlarmName"]: alarm["StateValue"] for alarm in page.get("MetricAlarms", [])}
-                states |= {alarm["AlarmName"]: alarm["StateValue"] for alarm in page.get("CompositeAlarms", [])}
-        return {written: _alarm(written, states.get(name), now_s, where) for name, written in batch.items()}
+                for alarm in (*page.get("MetricAlarms", []), *page.get("CompositeAlarms", [])):
+                    found[alarm["AlarmName"]] = alarm.get("AlarmArn", ""), alarm["StateValue"]
+        return {written: _alarm(written, found.get(name), now_s, where) for name, written in batch.items()}
 
 
-def _alarm(written: str, state: str | None, now_s: float, where: str) -> Alarm:
-    if state is None:
+def _alarm(written: str, found: tuple[str, str] | None, now_s: float, where: str) -> Alarm:
+    """`found` is the ARN and the state of the alarm of that name."""
+    if found is None:
         detail = f"there is no alarm {written} in {where}, or none that this role may see; mend hold_on_alarms"
         return Alarm(written, None, now_s, Absence.GONE, detail)
-    return Alarm(written, state, now_s)
+    wanted, own = parse_arn(written), parse_arn(found[0])
+    if wanted and own and wanted.account != own.account:
+        detail = f"{written} is another account's alarm, which {own.account} can't read; mend hold_on_alarms"
+        return Alarm(written, None, now_s, Absence.GONE, detail)
+    return Alarm(written, found[1], now_s)
 
 
 def _batches(names: Sequence[str]) -> Iterator[tuple[str | None, dict[str, str]]]:
     """(Region, up to a hundred alarms of it by their plain names, each with how it is written)."""
-    by_region: defaultdict[str | None, dict[str, str]] = defaultdict(dict)
+    by_place: defaultdict[tuple[str | None, str | None], dict[str, str]] = defaultdict(dict)
     for written in names:
         arn = parse_arn(written)
-        by_region[arn.region if arn else None][arn.resource.removeprefix(_PREFIX) if arn else written] = written
-    for region, group in by_region.items():
+        place = (arn.region, arn.account) if arn else (None, None)
+        by_place[place][arn.resource.removeprefix(_PREFIX) if arn else written] = written
+    for (region, _), group in by_place.items():
         entries = list(group.items())
         for start in range(0, len(entries), ALARMS_PER_CALL):
             yield region, dict(entries[start : start + ALARMS_PER_CALL])

@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
-from tidegate.aws.cloudwatch import batches, query
 from tidegate.aws.errors import calling
+from tidegate.aws.metric_queries import Place, batches, query
 from tidegate.errors import Denied, Unreachable
 from tidegate.ports import Metric
 
@@ -29,22 +29,23 @@ _OPERATION: Final = "cloudwatch:GetMetricData"
 class CloudWatchHistory:
     """Implements `ports.MetricHistory` on GetMetricData.
 
-    `client_in` gives the CloudWatch client of a Region (None: the default one). IAM: cloudwatch:GetMetricData.
+    `client_in` and `home` are as of `CloudWatchMetrics`. IAM: cloudwatch:GetMetricData.
     """
 
-    def __init__(self, client_in: "Callable[[str | None], CloudWatchClient]") -> None:
+    def __init__(self, client_in: "Callable[[str | None], CloudWatchClient]", home: str | None = None) -> None:
         self._client_in = client_in
+        self._home = home
 
     def history(
         self, metrics: Sequence[Metric], begin_s: float, end_s: float, period_s: int
     ) -> Mapping[Metric, Mapping[float, float]]:
         """As the port says: Denied also when a single series is refused, Unreachable when one came in part only."""
         found: defaultdict[Metric, dict[float, float]] = defaultdict(dict)
-        for region, batch in batches(metrics):
-            where = f"AWS/SQS in {region or 'the default Region'}"
+        for place, batch in batches(metrics, self._home):
+            where = f"AWS/SQS of {place}" if place.account else f"AWS/SQS in {place}"
             status: dict[int, str] = {}
             with calling(_OPERATION, where):
-                for result in self._results(region, batch, begin_s, end_s, period_s):
+                for result in self._results(place, batch, begin_s, end_s, period_s):
                     index = int(result["Id"][1:])
                     status[index] = result.get("StatusCode", "Complete")
                     points = zip(result.get("Timestamps", []), result.get("Values", []), strict=True)
@@ -53,13 +54,13 @@ class CloudWatchHistory:
         return {metric: dict(sorted(found[metric].items())) for metric in metrics}
 
     def _results(
-        self, region: str | None, batch: Sequence[Metric], begin_s: float, end_s: float, period_s: int
+        self, place: Place, batch: Sequence[Metric], begin_s: float, end_s: float, period_s: int
     ) -> "Iterator[MetricDataResultTypeDef]":
         pages = (
-            self._client_in(region)
+            self._client_in(place.region)
             .get_paginator("get_metric_data")
             .paginate(
-                MetricDataQueries=[query(i, metric, period_s) for i, metric in enumerate(batch)],
+                MetricDataQueries=[query(i, metric, place, period_s) for i, metric in enumerate(batch)],
                 StartTime=datetime.fromtimestamp(begin_s, UTC),
                 EndTime=datetime.fromtimestamp(end_s, UTC),
                 ScanBy="TimestampAscending",

@@ -8,6 +8,7 @@ from tidegate.config.pool import TICK_S, PoolSettings
 from tidegate.config.setting import SettingsTable, setting
 from tidegate.config.tables import Interval, Megabytes, Namespace, Region, Table, Ticks
 from tidegate.config.values import NotEmpty, Text
+from tidegate.core.arns import parse_arn
 
 __all__ = ["Settings"]
 
@@ -73,3 +74,13 @@ class Settings(SettingsTable):
     def __post_init__(self) -> None:
         pools = {name: pool.named(name, self.tick_s) for name, pool in self.pools.items()}
         object.__setattr__(self, "pools", pools)  # frozen, and not yet handed out
+
+    @property
+    def account(self) -> str | None:
+        """The controller's own account, as the ARN of a service or cluster says, else the table's; None: none does.
+
+        Services are in the controller's own account, as their calls take no other; a table may be shared by another.
+        """
+        capacity = [name for pool in self.pools.values() if pool.ecs for name in (pool.ecs.service, pool.ecs.cluster)]
+        arns = map(parse_arn, [*capacity, self.table or ""])
+        return next((arn.account for arn in arns if arn), None)

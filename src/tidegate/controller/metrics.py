@@ -72,4 +72,4 @@ class MinuteMetrics:
 
 def _failed(reading: Reading) -> bool:
     """Whether asking failed, as opposed to there being no data."""
-    return reading.absence not in (None, Absence.MISSING)
+    return reading.absence not in (None, Absence.MISSING, Absence.UNSEEN)

@@ -9,9 +9,14 @@ __all__ = ["Absence", "absence_of"]
 
 
 class Absence(StrEnum):
-    """Why a reading has no value. Only `MISSING` can be normal (an inactive queue publishes no metrics)."""
+    """Why a reading has no value.
+
+    `MISSING` can be normal (an inactive queue publishes no metrics), and so can `UNSEEN`: another account's metrics,
+    which it may not share with this one.
+    """
 
     MISSING = "missing"
+    UNSEEN = "unseen"
     THROTTLED = "throttled"
     UNREACHABLE = "unreachable"
     INVALID = "invalid"

@@ -77,6 +77,8 @@ class Signals:
     errors: tuple[str, ...]
     age: str = "missing"
     age_note: str = ""
+    unseen: str = ""
+    """Whose metrics another account does not show, and what to do."""
     oldest_sent: Marks = ()
     quiet: Quiet | None = None
     fleet_readable: bool = True
@@ -136,6 +138,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         errors=_errors(seen),
         age="left aside" if age.note else _age_state(ages, seen.now_s),
         age_note=age.note,
+        unseen=next((queue.age_s.detail for queue in seen.queues if queue.age_s.absence is Absence.UNSEEN), ""),
         oldest_sent=marked(state.oldest_sent, told, fleet, in_hand, seen.now_s),
         quiet=_quiet(seen),
         fleet_readable=seen.fleet.absence in (None, Absence.MISSING),

@@ -31,7 +31,8 @@ def signals_step(pool: Pool, state: PoolState, signals: Signals, now_s: float) -
         "late_share": round(waits.late_share, 4) if waits else None,
         "wait_p99_s": waits.p99_s if waits else None,
     }
-    return Step("signals", values, "; ".join(filter(None, (_reports(pool, signals), signals.age_note))))
+    notes = (_reports(pool, signals), signals.age_note, signals.unseen)
+    return Step("signals", values, "; ".join(filter(None, notes)))
 
 
 def _reports(pool: Pool, signals: Signals) -> str:

@@ -36,7 +36,7 @@ def open_pool(config: str, name: str) -> PoolSource:
         pool=pool.at(now_s),
         queues=pool.all_queues,
         account=repr((settings.region, *(os.environ.get(each) for each in _ACCOUNT))),
-        history=CloudWatchHistory(clients.cloudwatch),
+        history=CloudWatchHistory(clients.cloudwatch, settings.account),
         counts=SqsQueueReader(clients.sqs),
         state=state,
         now_s=now_s,

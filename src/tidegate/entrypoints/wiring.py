@@ -66,7 +66,7 @@ def wire(settings: Settings, clock: Clock, *, dry_run: bool = False, log: TextIO
         for pool in settings.pools.values()
     )
     wanted = [metric for pool in pools for queue in pool.sources.queues for metric in queue_metrics(queue)]
-    metrics = MinuteMetrics(CloudWatchMetrics(clients.cloudwatch), wanted, alarms)
+    metrics = MinuteMetrics(CloudWatchMetrics(clients.cloudwatch, settings.account), wanted, alarms)
     return Wired(pools, metrics, clock, settings.tick_s, None if dry_run else _publisher(settings, clients, log))
 
 
