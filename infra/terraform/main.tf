@@ -8,7 +8,9 @@ locals {
   tick_s    = try(tonumber(trimsuffix(var.tick, "s")), 10)
 
   settings = jsonencode({
-    table     = aws_dynamodb_table.this.name
+    # By its ARN, which also says whose account this is: queues of others are then told from queues of its own. Known
+    # before the table is made.
+    table     = "arn:${data.aws_partition.current.partition}:dynamodb:${local.account}:table/${var.name}"
     tick      = var.tick
     namespace = var.namespace
     # In Lambda CloudWatch Logs reads the metrics from the log, without a call.

@@ -127,10 +127,10 @@ def test_a_second_pool_adds_its_resources_to_the_same_statements() -> None:
 def test_the_settings_hold_every_pool_however_late_it_was_added() -> None:
     at = stack()
     autoscaler(at, tick=Duration.seconds(20)).add(TERMS)
-    settings = json.loads(only(at, "SSM::Parameter")["Value"])
+    settings = json.loads(text(only(at, "SSM::Parameter")["Value"]))
 
     assert settings == {
-        "table": "tidegate",
+        "table": "arn:<AWS::Partition>:dynamodb:<AWS::Region>:<AWS::AccountId>:table/tidegate",
         "tick": "20s",
         "namespace": "tidegate",
         "publish": "log",

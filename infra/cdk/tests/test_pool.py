@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import pytest
-from aws_cdk import App, Duration, Stack
+from aws_cdk import App, Duration, Environment, Stack
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ecs as ecs
 from aws_cdk import aws_iam as iam
@@ -88,6 +88,18 @@ def test_an_existing_queue_is_used_as_it_is() -> None:
     assert written(at)["queue"] == arn
     assert "dead-letter-arrivals" not in {name.removeprefix("tidegate-orders-") for name in alarms(at)}
     assert "PutDeadLetters" not in worker_policy(at)
+
+
+@pytest.mark.parametrize(("account", "watched"), [("123456789012", True), ("210987654321", False)])
+def test_a_dead_letter_queue_is_watched_where_its_metrics_are_seen(account: str, watched: bool) -> None:
+    at = Stack(App(), "S", env=Environment(account="123456789012", region="us-east-1"))
+    queue, dead = (
+        sqs.Queue.from_queue_arn(at, name, f"arn:aws:sqs:us-east-1:{account}:{name}") for name in ("mail", "mail-dead")
+    )
+    pool(at, queue=queue, dead_letter_queue=dead)
+
+    assert ("tidegate-orders-dead-letter-arrivals" in alarms(at)) == watched
+    assert worker_policy(at)["PutDeadLetters"]["Resource"] == f"arn:aws:sqs:us-east-1:{account}:mail-dead"
 
 
 def worker_policy(at: Stack) -> dict[str, Any]:

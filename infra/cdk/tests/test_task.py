@@ -66,7 +66,7 @@ def test_its_health_is_read_from_a_file_that_it_can_write() -> None:
 def test_its_settings_publish_by_calls_and_tick_by_themselves() -> None:
     at = stack()
     by_task(at, tick=Duration.seconds(20)).add(TERMS)
-    settings = json.loads(only(at, "SSM::Parameter")["Value"])
+    settings = json.loads(text(only(at, "SSM::Parameter")["Value"]))
     assert (settings["publish"], settings["ticks_per_invocation"], settings["tick"]) == ("cloudwatch", 1, "20s")
 
 

@@ -135,7 +135,8 @@ class Autoscaler(Construct):
 
     def _settings(self) -> dict[str, Any]:
         return {
-            "table": self.name,
+            # By its ARN, which also says whose account this is: queues of others are then told from queues of its own.
+            "table": self.table_arn,
             "tick": f"{self._tick_s}s",
             "namespace": self.namespace,
             # In Lambda CloudWatch Logs reads the metrics from the log, without a call.

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import Duration, Token
+from aws_cdk import Duration, Stack, Token
 from aws_cdk import aws_autoscaling as autoscaling
 from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ecs as ecs
@@ -156,7 +156,9 @@ class Pool(Construct):
         """Written out where it is known, so that alarms can be read in the template."""
         if made:
             return f"{self.name.replace('.', '-')}-dead{'.fifo' if terms and terms.fifo else ''}"
-        return self.dead_letter_queue.queue_name if self.dead_letter_queue else None
+        if self.dead_letter_queue is None or _is_elsewhere(self, self.dead_letter_queue):
+            return None
+        return self.dead_letter_queue.queue_name
 
     def _terms(self, settings: dict[str, Any]) -> PoolTerms:
         if "target_wait" not in settings and "finish_by" not in settings:
@@ -209,6 +211,14 @@ class Pool(Construct):
         acknowledge_wildcards(policy, tasks, _ANY_TASK)
         acknowledge_wildcards(policy, resources["BeSparedAndWaitedForInTheGroup"], ANY_GROUP_ID)
         return policy
+
+
+def _is_elsewhere(scope: Construct, queue: sqs.IQueue) -> bool:
+    """Whether it is surely of another account or Region, whose metrics alarms and dashboard here don't see."""
+    here, there = Stack.of(scope), queue.env
+    pairs = ((here.account, there.account), (here.region, there.region))
+    known = [pair for pair in pairs if not any(map(Token.is_unresolved, pair))]
+    return any(mine != theirs for mine, theirs in known)
 
 
 def _number(value: int) -> str:

@@ -56,7 +56,7 @@ run "the_function_is_the_handler_with_a_log_of_its_own_and_the_settings" {
   }
   assert {
     condition = { for key, value in jsondecode(output.settings) : key => value if key != "pools" } == {
-      table = "tidegate", tick = "10s", namespace = "tidegate", publish = "log", ticks_per_invocation = 6
+      table = aws_dynamodb_table.this.arn, tick = "10s", namespace = "tidegate", publish = "log", ticks_per_invocation = 6
     }
     error_message = "the settings are not those of a function"
   }

@@ -1,4 +1,5 @@
-# The queue is in another account, and its policy lets the controller and the workers of this one in.
+# The queue is in another account: its policy lets the controller and the workers of this one in, and that account shares the
+# queue's metrics with this one.
 terraform {
   required_version = ">= 1.5.7"
   required_providers {
@@ -98,4 +99,43 @@ data "aws_iam_policy_document" "invoices" {
       identifiers = [var.worker_role_arn]
     }
   }
+}
+
+# Where the other account's metrics are to be seen: the controller's account, in the queue's Region. An account has one sink
+# in each Region: if there is one already, link to that and leave these two out.
+resource "aws_oam_sink" "metrics" {
+  name   = "metrics"
+  region = "eu-west-1"
+}
+
+resource "aws_oam_sink_policy" "metrics" {
+  region          = "eu-west-1"
+  sink_identifier = aws_oam_sink.metrics.arn
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [{
+      Effect    = "Allow"
+      Principal = { AWS = [split(":", var.owner_role_arn)[4]] }
+      Action    = ["oam:CreateLink", "oam:UpdateLink"]
+      Resource  = "*"
+      Condition = { "ForAllValues:StringEquals" = { "oam:ResourceTypes" = ["AWS::CloudWatch::Metric"] } }
+    }]
+  })
+}
+
+# The role of the provider "owner" needs oam:CreateLink and cloudwatch:Link for it.
+resource "aws_oam_link" "metrics" {
+  provider = aws.owner
+
+  label_template  = "$AccountName"
+  resource_types  = ["AWS::CloudWatch::Metric"]
+  sink_identifier = aws_oam_sink.metrics.arn
+
+  link_configuration {
+    metric_configuration {
+      filter = "Namespace IN ('AWS/SQS')"
+    }
+  }
+
+  depends_on = [aws_oam_sink_policy.metrics]
 }

@@ -20,10 +20,12 @@ locals {
     Condition = { Bool = { "aws:SecureTransport" = "false" } }
   }
 
-  # Known at plan time, unlike the ARN of a queue that is still to be made.
-  dead_letter_queue_name = (
-    local.makes_queue ? "${local.queue_name}-dead${local.suffix}" : try(split(":", var.dead_letter_queue_arn)[5], null)
-  )
+  # Alarms and dashboard look at the metrics of this account and Region: of a queue elsewhere they would see nothing, or
+  # another one of that name. Known at plan time, unlike the ARN of a queue that is still to be made.
+  given_is_here          = try(startswith(var.dead_letter_queue_arn, "arn:${data.aws_partition.current.partition}:sqs:${local.here}:"), false)
+  given_name             = local.given_is_here ? try(split(":", var.dead_letter_queue_arn)[5], null) : null
+  made_name              = "${local.queue_name}-dead${local.suffix}"
+  dead_letter_queue_name = local.makes_queue ? local.made_name : local.given_name
 
   settings = merge(
     {
@@ -41,7 +43,7 @@ locals {
 resource "aws_sqs_queue" "dead_letters" {
   count = local.makes_queue ? 1 : 0
 
-  name                      = local.dead_letter_queue_name
+  name                      = local.made_name
   fifo_queue                = var.fifo
   message_retention_seconds = 1209600
   kms_master_key_id         = var.kms_key_arn

@@ -31,7 +31,7 @@ variable "queue_arn" {
 }
 
 variable "dead_letter_queue_arn" {
-  description = "ARN of the existing queue's dead-letter queue; only with queue_arn. Null: it has none that is to be watched."
+  description = "ARN of the existing queue's dead-letter queue; only with queue_arn. Null: it has none. In another account or Region it is used, and not watched."
   type        = string
   default     = null
 

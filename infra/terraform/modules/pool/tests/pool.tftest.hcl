@@ -120,6 +120,22 @@ run "an_existing_queue_of_another_account_is_used_as_it_is" {
     error_message = "workers would look for the queue in the wrong account"
   }
   assert {
+    condition     = !contains(keys(output.alarm_arns), "dead_letter_arrivals")
+    error_message = "a queue of that name in this account would be watched instead"
+  }
+  assert {
+    condition     = strcontains(output.worker_policy_json, "arn:aws:sqs:eu-west-1:210987654321:orders-dead.fifo")
+    error_message = "workers may not send dead letters"
+  }
+}
+
+run "a_dead_letter_queue_of_this_account_is_watched" {
+  variables {
+    queue_arn             = "arn:aws:sqs:us-east-1:123456789012:orders"
+    dead_letter_queue_arn = "arn:aws:sqs:us-east-1:123456789012:orders-dead"
+  }
+
+  assert {
     condition     = contains(keys(output.alarm_arns), "dead_letter_arrivals")
     error_message = "the dead-letter queue is not watched"
   }
