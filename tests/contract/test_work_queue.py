@@ -279,3 +279,19 @@ async def test_a_message_with_ten_attributes_is_dead_lettered_with_those_and_wit
     answer = client.receive_message(QueueUrl=dead_url, MaxNumberOfMessages=10, MessageAttributeNames=["All"])
     (dead,) = answer["Messages"]
     assert set(dead["MessageAttributes"]) == set(ten)
+
+
+async def test_a_queue_without_a_redrive_policy_lets_messages_be_received_for_ever(subject: Subject) -> None:
+    assert await subject.queue.max_receives() is None
+
+
+@pytest.mark.integration
+async def test_the_redrive_policy_says_how_often_a_message_may_be_received(server: SqsServer) -> None:
+    client: Any = boto3.client("sqs")
+    dead = client.create_queue(QueueName="dead")["QueueUrl"]
+    arn = client.get_queue_attributes(QueueUrl=dead, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    policy = json.dumps({"deadLetterTargetArn": arn, "maxReceiveCount": "3"})
+    client.create_queue(QueueName="orders", Attributes={"RedrivePolicy": policy})
+    queue = await SqsWorkQueue.connect("orders")
+    assert await queue.max_receives() == 3
+    await queue.close()

@@ -256,6 +256,7 @@ def worker_exercises(instance_id: str) -> Exercises:
         work_queue.SqsWorkQueue: {
             "connect": queue(nothing),
             "visibility_timeout_s": queue(lambda q: q.visibility_timeout_s()),
+            "max_receives": queue(lambda q: q.max_receives()),
             "backlog": queue(lambda q: q.backlog()),
             "receive": queue(lambda q: q.receive(1, 0, 30)),
             "delete": queue(lambda q: q.delete(["no handle"])),

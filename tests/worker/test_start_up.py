@@ -13,7 +13,9 @@ from tidegate.errors import CloudError, ConfigError, Denied, Gone, Invalid, Thro
 from tidegate.ports import Received
 from tidegate.testing import FakeProtection, FakeWorkQueue
 from tidegate.worker.health_server import ANY_ADDRESS
+from tidegate.worker.plan import Plan
 from tidegate.worker.run_handler import LoopRunner
+from tidegate.worker.sorting import Sorting
 from tidegate.worker.start_up import PATIENCE_S
 
 pytestmark = pytest.mark.looptime
@@ -213,3 +215,37 @@ async def test_protection_whose_answer_never_came_is_dropped_all_the_same(work: 
         assert protection.protected_until_s > 0
         await bench.stop()
     assert protection.protected_until_s == 0.0
+
+
+CLASSES = replace(PLAN, sorting=Sorting(lambda message: message.body, {"bulk": 1}))
+
+
+async def test_job_classes_on_a_queue_that_gives_each_message_one_receive_are_refused(work: Work) -> None:
+    async with working(work, FakeWorkQueue(max_receive_count=1), CLASSES) as bench:
+        with pytest.raises(ConfigError) as refused:
+            await bench.serving
+        assert str(refused.value) == (
+            "class_slots = {'bulk': 1}: the redrive policy of the queue has maxReceiveCount = 1, so a message that goes"
+            " back to wait for its class would be a dead letter that never ran; raise maxReceiveCount to 2 or more, or"
+            " leave class_of out"
+        )
+        assert bench.queue.calls == []
+
+
+@pytest.mark.parametrize(
+    ("most", "plan"), [(2, CLASSES), (None, CLASSES), (1, PLAN)], ids=["two receives", "no policy", "no classes"]
+)
+async def test_elsewhere_a_redrive_policy_is_no_matter(work: Work, most: int | None, plan: Plan) -> None:
+    async with working(work, FakeWorkQueue(max_receive_count=most), plan) as bench:
+        sent = bench.queue.send("bulk")
+        await until(lambda: work.finished == [sent])
+
+
+async def test_a_redrive_policy_that_cannot_be_read_is_said_and_the_worker_starts(
+    work: Work, caplog: pytest.LogCaptureFixture
+) -> None:
+    queue = failing("attributes", Denied, times=1)
+    async with working(work, queue, replace(CLASSES, visibility_timeout_s=30)):
+        sent = queue.send("bulk")
+        await until(lambda: work.finished == [sent])
+    assert "whether messages may go back to wait for their class can't be known" in caplog.text

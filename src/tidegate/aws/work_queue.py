@@ -5,6 +5,7 @@ that no connection is left to keep a lease or to delete.
 """
 
 import asyncio
+import json
 import time
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack
@@ -104,6 +105,17 @@ class SqsWorkQueue:
         with calling("sqs:GetQueueAttributes", self._queue):
             answer = await self._rest.get_queue_attributes(QueueUrl=url, AttributeNames=["VisibilityTimeout"])
             return _timeout_s(answer["Attributes"]["VisibilityTimeout"])
+
+    async def max_receives(self) -> int | None:
+        """The redrive policy's maxReceiveCount: a message that is received more often is moved unseen.
+
+        https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html
+        """
+        url = await self._url()
+        with calling("sqs:GetQueueAttributes", self._queue):
+            answer = await self._rest.get_queue_attributes(QueueUrl=url, AttributeNames=["RedrivePolicy"])
+            policy = answer.get("Attributes", {}).get("RedrivePolicy")
+            return None if policy is None else int(json.loads(policy)["maxReceiveCount"])
 
     async def backlog(self) -> int:
         """ApproximateNumberOfMessages."""

@@ -43,6 +43,10 @@ class WorkQueue(Protocol):
         """The queue's own default (0 is one). Raises Gone when the queue does not exist."""
         ...
 
+    async def max_receives(self) -> int | None:
+        """How often its redrive policy lets a message be received; None: it has no such policy."""
+        ...
+
     async def backlog(self) -> int:
         """How many messages wait, approximately."""
         ...

@@ -51,6 +51,8 @@ class FakeWorkQueue:
 
     visibility_s: int = 30
     """The queue's own default, which a worker reads at its start."""
+    max_receive_count: int | None = None
+    """What its redrive policy says, which nothing here enforces."""
     clock: Callable[[], float] | None = None
     wall_offset_s: float = 0.0
     latency_s: float = 0.0
@@ -120,6 +122,10 @@ class FakeWorkQueue:
     async def visibility_timeout_s(self) -> int:
         self._raise_planned("attributes")
         return self.visibility_s
+
+    async def max_receives(self) -> int | None:
+        self._raise_planned("attributes")
+        return self.max_receive_count
 
     async def backlog(self) -> int:
         self._raise_planned("attributes")

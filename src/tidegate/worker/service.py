@@ -43,7 +43,7 @@ from tidegate.worker.self_report import SelfReport
 from tidegate.worker.settle import RetryDelay, Settler
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
-from tidegate.worker.start_up import PATIENCE_S, leases_of
+from tidegate.worker.start_up import PATIENCE_S, check_that_classes_can_wait, leases_of
 from tidegate.worker.telemetry import Telemetry, WorkWatch
 from tidegate.worker.waiting import happens_within
 
@@ -144,8 +144,8 @@ class WorkerService:
         """Works until `stop`, then leaves in order.
 
         Raises what made it impossible to start: Denied, Gone, Invalid, or Throttled or Unreachable for half a minute;
-        ConfigError when the queue gives no lease. An internal task that dies makes the worker leave in order too, and
-        then raises what that task died of: Wedged, when handlers do not end any more.
+        ConfigError when the queue gives no lease, or no second receive to job classes. An internal task that dies makes
+        the worker leave in order too, and then raises what that task died of: Wedged, when handlers end no more.
         """
         async with AsyncExitStack() as stack:
             stack.callback(self._runner.close)
@@ -155,6 +155,7 @@ class WorkerService:
             if leases_s is None:
                 logger.info("worker stopped before it had begun")
                 return
+            await check_that_classes_can_wait(self._plan, self._queues)
             logger.info(
                 "worker %s of pool %s starts: %s", self._plan.worker_id, self._plan.pool, self._plan.told(leases_s)
             )

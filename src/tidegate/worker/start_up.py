@@ -5,12 +5,13 @@ import logging
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tidegate.errors import ConfigError, Fault, Throttled, Unreachable
+from tidegate.errors import CloudError, ConfigError, Fault, Throttled, Unreachable
 from tidegate.ports import WorkQueue
 from tidegate.worker.backoff import Random, full_jitter_s
-from tidegate.worker.waiting import happens_within, unless
+from tidegate.worker.plan import Plan
+from tidegate.worker.waiting import answered_within, happens_within, unless
 
-__all__ = ["PATIENCE_S", "lease_of", "leases_of"]
+__all__ = ["PATIENCE_S", "check_that_classes_can_wait", "lease_of", "leases_of"]
 
 PATIENCE_S: Final = 30.0
 """So long a worker that starts tries to reach its queue: networks and endpoints come up beside it. After that its end
@@ -18,6 +19,7 @@ says more than its patience, and the platform starts another."""
 
 _RETRY_BASE_S: Final = 1.0
 _RETRY_CAP_S: Final = 5.0
+_ASK_S: Final = 3.0
 
 logger = logging.getLogger(__name__)
 
@@ -35,6 +37,33 @@ async def leases_of(
     asked = await asyncio.gather(*(lease_of(queue, stopping, clock, random) for queue in queues))
     leases_s = [lease_s for lease_s in asked if lease_s is not None]
     return leases_s if len(leases_s) == len(queues) else None
+
+
+async def check_that_classes_can_wait(plan: Plan, queues: Sequence[WorkQueue]) -> None:
+    """Raises ConfigError where job classes meet a redrive policy under which what goes back for its class is dead.
+
+    A policy that can't be read is said, and the worker starts: it needs no such permission otherwise.
+    """
+    if plan.sorting.class_of is None:
+        return
+    most = await asyncio.gather(*(_max_receives(queue) for queue in queues))
+    single = [each.name for each, receives in zip(plan.queues, most, strict=True) if receives == 1]
+    if single:
+        problem = (
+            f"the redrive policy of {', '.join(single)} has maxReceiveCount = 1, so a message that goes back to wait"
+            " for its class would be a dead letter that never ran"
+        )
+        fix = "raise maxReceiveCount to 2 or more, or leave class_of out"
+        raise ConfigError([Fault("class_slots", dict(plan.sorting.class_slots) or None, problem, fix)])
+
+
+async def _max_receives(queue: WorkQueue) -> int | None:
+    try:
+        async with answered_within(_ASK_S, "asking for the redrive policy", "the queue"):
+            return await queue.max_receives()
+    except CloudError as error:
+        logger.warning("whether messages may go back to wait for their class can't be known: %s", error)
+        return None
 
 
 async def lease_of(queue: WorkQueue, stopping: asyncio.Event, clock: Callable[[], float], random: Random) -> int | None:
