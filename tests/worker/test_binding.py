@@ -189,6 +189,38 @@ def test_a_list_of_another_length_is_a_failure_of_all() -> None:
         bind(handler).call(batch(3))
 
 
+@pytest.mark.parametrize("returned", [{"batchItemFailures": []}, "abc", 3, True, {1, 2, 3}, ValueError("all of it")])
+def test_what_says_nothing_of_each_message_is_a_failure_of_all(returned: object) -> None:
+    def handler(messages: list[Message]) -> object:
+        return returned
+
+    with pytest.raises(TypeError, match=f"returned {type(returned).__name__}; return a list with one outcome for each"):
+        bind(handler).call(batch(3))
+
+
+def test_a_tuple_of_outcomes_is_as_good_as_a_list() -> None:
+    def handler(messages: list[Message]) -> object:
+        return None, Retry(3), None
+
+    with pytest.raises(PartialFailure, match="1 of 3 messages are not done"):
+        bind(handler).call(batch(3))
+
+
+def test_one_outcome_in_place_of_the_list_is_that_of_all() -> None:
+    def handler(messages: list[Message]) -> object:
+        return Retry(3)
+
+    assert isinstance(bind(handler).call(batch(3)), Retry)
+
+
+def test_the_class_reject_without_a_reason_deletes_nothing() -> None:
+    def handler(messages: list[Message]) -> object:
+        return [None, Reject, None]
+
+    with pytest.raises(TypeError, match="Reject needs a reason"):
+        bind(handler).call(batch(3))
+
+
 def middleware(name: str, said: list[str]) -> Callable[[Any], Any]:
     @contextmanager
     def around(subject: Any) -> Iterator[None]:

@@ -157,9 +157,14 @@ def test_outcomes_travel_between_processes(outcome: Exception) -> None:
     assert getattr(copy, "reason", None) == getattr(outcome, "reason", None)
 
 
-@pytest.mark.parametrize("result", [None, 0, "Retry", ValueError(), Reject])
+@pytest.mark.parametrize("result", [None, 0, "Retry", ValueError(), ValueError])
 def test_only_outcomes_are_outcomes(result: object) -> None:
     assert outcome_in(result) is None
+
+
+def test_the_class_reject_returned_lacks_its_reason_as_when_it_is_raised() -> None:
+    with pytest.raises(TypeError, match="Reject needs a reason"):
+        outcome_in(Reject)
 
 
 def test_the_class_retry_returned_counts_as_a_retry() -> None:

@@ -117,10 +117,18 @@ def _sync(context: Any) -> AbstractContextManager[Any]:
 
 
 def _judged(result: object, given: Message | Batch) -> object:
-    """What a batch handler returned, per message: an exception (`return_exceptions=True`), a Retry or Reject is one."""
+    """What a batch handler returned, per message: an exception (`return_exceptions=True`), a Retry or Reject is one.
+
+    Raises TypeError for what says nothing of each message: that all are done must not be read into a mistake.
+    """
     check_finished(result)
-    if not isinstance(given, Batch) or not isinstance(result, list):
+    if not isinstance(given, Batch) or result is None or outcome_in(result) is not None:
         return result
+    if not isinstance(result, list | tuple):
+        raise TypeError(
+            f"the batch handler returned {type(result).__name__}; "
+            "return a list with one outcome for each message, in their order, or None when all are done"
+        )
     if len(result) != len(given.messages):
         raise TypeError(
             f"the batch handler returned {len(result)} outcomes for {len(given.messages)} messages; "

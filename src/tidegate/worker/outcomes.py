@@ -75,7 +75,12 @@ class HandlerHangs(TidegateError):
 
 
 def outcome_in(result: object) -> Retry | Reject | None:
-    """A Retry or Reject that a handler returned instead of raising it; the class alone counts as `Retry()`."""
+    """A Retry or Reject that a handler returned instead of raising it; the class alone counts as `Retry()`.
+
+    Raises TypeError for the class Reject alone, as raising it does: it needs a reason.
+    """
     if isinstance(result, Retry | Reject):
         return result
+    if result is Reject:
+        raise TypeError('Reject needs a reason: return Reject("no such customer")')
     return Retry() if result is Retry else None
