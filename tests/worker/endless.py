@@ -36,6 +36,9 @@ class _EndlessQueue:
     async def visibility_timeout_s(self) -> int:
         return 30
 
+    async def max_receives(self) -> int | None:
+        return None
+
     async def backlog(self) -> int:
         return 1_000
 
