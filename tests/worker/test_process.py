@@ -28,7 +28,15 @@ class Queue:
             aws_access_key_id="test",
             aws_secret_access_key="test",
         )
-        self.url = self._sqs.create_queue(QueueName="orders", Attributes={"VisibilityTimeout": "2"})["QueueUrl"]
+        self.url = self.create()
+
+    def create(self) -> str:
+        """Its URL, which is the same each time."""
+        url: str = self._sqs.create_queue(QueueName="orders", Attributes={"VisibilityTimeout": "2"})["QueueUrl"]
+        return url
+
+    def delete(self) -> None:
+        self._sqs.delete_queue(QueueUrl=self.url)
 
     def send(self, *bodies: str) -> None:
         for body in bodies:
@@ -256,7 +264,7 @@ def stop_in_a_poll(worker: "subprocess.Popen[str]", queue: Queue) -> None:
 
 def test_a_workers_log_tells_its_start_and_its_leave_and_never_a_body(queue: Queue, start: Start) -> None:
     queue.send("card-4111")
-    worker = start("waits")
+    worker = start("waits", log_level="debug")
     assert line(worker) == "started card-4111"
     worker.send_signal(signal.SIGTERM)
     let_go(worker)
@@ -265,3 +273,21 @@ def test_a_workers_log_tells_its_start_and_its_leave_and_never_a_body(queue: Que
     assert "worker leaves (SIGTERM)" in errors
     assert "worker stopped: 1 completed, 0 failed" in errors
     assert "4111" not in errors
+
+
+def test_a_queue_that_is_deleted_in_mid_work_and_made_again_ends_no_worker(queue: Queue, start: Start) -> None:
+    queue.send("one")
+    worker = start("waits")
+    assert line(worker) == "started one"
+    queue.delete()
+    let_go(worker)
+    assert line(worker) == "done one"
+    queue.create()
+    queue.send("two")
+    assert line(worker) == "started two"
+    assert line(worker) == "done two"
+    worker.send_signal(signal.SIGTERM)
+    _, errors = worker.communicate(timeout=20)
+    assert worker.returncode == 0
+    assert "found nothing" in errors
+    assert "Traceback" not in errors
