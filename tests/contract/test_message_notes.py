@@ -15,7 +15,7 @@ from tidegate.aws.message_notes import DynamoMessageNotes
 from tidegate.core.poison import NOTE_KEPT_S, MessageNote
 from tidegate.errors import Gone, StateUnreadable
 from tidegate.ports import MessageNotes
-from tidegate.stores import FileNotes, MemoryNotes
+from tidegate.stores.notes import FileNotes, MemoryNotes
 
 pytestmark = pytest.mark.integration
 

@@ -16,7 +16,7 @@ from tidegate.aws.permits import DynamoPermits
 from tidegate.core.permits import FLEET, Claim, Holder, Permits
 from tidegate.errors import Gone, StateUnreadable
 from tidegate.ports import PermitStore, StoredPermits
-from tidegate.stores import FilePermits, MemoryPermits
+from tidegate.stores.permits import FilePermits, MemoryPermits
 
 pytestmark = pytest.mark.integration
 

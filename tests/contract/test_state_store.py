@@ -19,7 +19,8 @@ from tidegate.core.model import Override, OverrideKind, PoolState, Sample, Servi
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import StateConflict, StateUnreadable
 from tidegate.ports import DirectiveWriter, FleetReader, HeartbeatSink, StateStore, StoredState
-from tidegate.stores import FileStore, MemoryStore
+from tidegate.stores.file import FileStore
+from tidegate.stores.memory import MemoryStore
 
 
 class Store(StateStore, FleetReader, DirectiveWriter, HeartbeatSink, Protocol):

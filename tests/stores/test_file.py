@@ -18,7 +18,7 @@ from tidegate.core.model import PoolState
 from tidegate.core.reports import WorkerReport
 from tidegate.errors import Denied, StateUnreadable, Unreachable
 from tidegate.ports import StoredState
-from tidegate.stores import FileStore
+from tidegate.stores.file import FileStore
 
 
 @pytest.fixture

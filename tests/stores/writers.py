@@ -6,7 +6,7 @@ from pathlib import Path
 
 from tidegate.core.model import PoolState
 from tidegate.errors import StateConflict
-from tidegate.stores import FileStore
+from tidegate.stores.file import FileStore
 
 
 def count_up(directory: str, times: int) -> int:

@@ -12,7 +12,7 @@ import pytest
 
 from tests.worker.test_process import Queue, Start, queue, start  # noqa: F401  fixtures
 from tidegate.core.permits import FLEET
-from tidegate.stores import FilePermits
+from tidegate.stores.permits import FilePermits
 
 pytestmark = pytest.mark.integration
 

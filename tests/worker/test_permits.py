@@ -15,7 +15,7 @@ from tidegate.core.directive import Directive
 from tidegate.core.permits import CLOCKS_S, FLEET, Permits
 from tidegate.errors import TidegateError, Unreachable
 from tidegate.ports import StoredPermits
-from tidegate.stores import MemoryPermits
+from tidegate.stores.permits import MemoryPermits
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.fleet_limits import FleetLimits
 from tidegate.worker.message import Message

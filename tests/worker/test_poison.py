@@ -9,7 +9,7 @@ import pytest
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.core.poison import NOTE_KEPT_S, MessageNote
 from tidegate.errors import Unreachable
-from tidegate.stores import MemoryNotes
+from tidegate.stores.notes import MemoryNotes
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.message import Message
 from tidegate.worker.outcomes import Retry

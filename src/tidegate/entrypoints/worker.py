@@ -24,7 +24,7 @@ from tidegate.entrypoints.worker_platform import open_platform
 from tidegate.entrypoints.worker_wiring import NoFleet, open_notes, open_permits, open_queues, open_sink, plan_of
 from tidegate.errors import ConfigError, Fault, TidegateError
 from tidegate.ports import WorkQueue
-from tidegate.stores import MemoryPermits
+from tidegate.stores.permits import MemoryPermits
 from tidegate.worker.binding import Bound, Middleware, bind
 from tidegate.worker.child import Recipe
 from tidegate.worker.handlers import Handler

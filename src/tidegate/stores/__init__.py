@@ -1,8 +1,4 @@
-"""State, heartbeats, notes of messages and permits without DynamoDB: in memory, and in files on one machine."""
+"""State, heartbeats, notes of messages and permits without DynamoDB: in memory, and in files on one machine.
 
-from tidegate.stores.file import FileStore
-from tidegate.stores.memory import MemoryStore
-from tidegate.stores.notes import FileNotes, MemoryNotes
-from tidegate.stores.permits import FilePermits, MemoryPermits
-
-__all__ = ["FileNotes", "FilePermits", "FileStore", "MemoryNotes", "MemoryPermits", "MemoryStore"]
+Nothing is imported here: the files' part brings asyncio along, which a controller in Lambda has no use for.
+"""
