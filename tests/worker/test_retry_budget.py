@@ -12,7 +12,7 @@ from tests.worker.conftest import PLAN, Bench, until, working
 from tidegate.core.retry_budget import BURST
 from tidegate.errors import Unreachable
 from tidegate.ports import StoredPermits
-from tidegate.stores import MemoryPermits
+from tidegate.stores.permits import MemoryPermits
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.message import Message
 from tidegate.worker.outcomes import Retry
