@@ -20,8 +20,8 @@ from tidegate.lab.tune import Score, score, tune
 __all__ = ["BOUND", "CLAIRVOYANT", "Row", "run", "stresses", "work"]
 
 BOUND, CLAIRVOYANT = "bound", "clairvoyant"
-FIRST = (PERFECT_SIGHT.key, OURS.key)
-THEN = (BOUND, CLAIRVOYANT, *(rival.key for rival in RIVALS))
+FIRST = (PERFECT_SIGHT.key,)
+THEN = (OURS.key, BOUND, CLAIRVOYANT, *(rival.key for rival in RIVALS))
 """Only for cells that count."""
 
 
@@ -62,7 +62,7 @@ def run(
 ) -> list[Row]:
     """A row per cell. `planned` hears of parts that will be worked out, `done` of each that has been.
 
-    First what says whether a cell counts, and ours; then everybody else, in the cells that count.
+    First what says whether a cell counts; then everybody, in the cells that count.
     """
     parts: dict[Task, Part] = {}
     context = multiprocessing.get_context("spawn")  # a fork would copy the progress bar's thread and its locks
