@@ -13,10 +13,13 @@ import pytest
 from tests.worker.conftest import PLAN, Bench, until, working
 from tidegate.core.directive import Directive
 from tidegate.core.permits import CLOCKS_S, FLEET, Permits
+from tidegate.core.reports import WorkerState
 from tidegate.errors import TidegateError, Unreachable
 from tidegate.ports import StoredPermits
+from tidegate.stores.notes import MemoryNotes
 from tidegate.stores.permits import MemoryPermits
 from tidegate.testing import FakeWorkQueue
+from tidegate.worker.auto_slots import auto
 from tidegate.worker.fleet_limits import FleetLimits
 from tidegate.worker.message import Message
 from tidegate.worker.plan import Plan
@@ -292,3 +295,66 @@ async def test_what_a_worker_does_not_use_of_a_class_any_more_is_free_after_a_be
         await until(lambda: work.done["bulk"] == 1)
         await asyncio.sleep(2 * PLAN.heartbeat_s + 1)
         assert (await table.held("class bulk")) == {}
+
+
+async def test_a_suspect_runs_alone_only_with_a_permit_of_its_class() -> None:
+    work, table, notes = Together({"mail": 40.0}), Table(), MemoryNotes()
+    first, second = FakeWorkQueue(visibility_s=30), FakeWorkQueue(visibility_s=30)
+    suspect = second.send("mail")
+    await second.receive(10, 1, 30)  # by a worker that dies of it
+    await asyncio.sleep(31)
+    async with working(work, first, replace(CLASSES, worker_id="w1"), permits=table):
+        first.send("mail")
+        await until(lambda: work.running["mail"] == 1)
+        async with working(work, second, replace(CLASSES, worker_id="w2"), permits=table, notes=notes):
+            await until(lambda: second.deleted == [suspect])
+    assert work.most["mail"] == 1
+    assert work.receives[suspect] == 2
+
+
+async def test_a_suspect_waits_for_a_permit_of_the_fleet_too() -> None:
+    work, queue, table, notes = Together({"job": 1.0}), FakeWorkQueue(visibility_s=30), Table(), MemoryNotes()
+    suspect = queue.send("job")
+    await queue.receive(10, 1, 30)
+    await asyncio.sleep(31)
+    plan = replace(LIMITED, slots=2, limits=FleetLimits(slots=2))
+    async with working(work, queue, plan, permits=table, notes=notes) as bench:
+        await until(lambda: work.running["job"] == 1)
+        assert (await table.held())["w1"] >= 1
+        await until(lambda: queue.deleted == [suspect])
+        bench.queue.send("job")
+        await until(lambda: work.done["job"] == 2)
+
+
+async def test_a_worker_that_is_told_to_leave_while_messages_wait_for_their_class_gives_them_back_and_ends() -> None:
+    work, queue, table = Together({"mail": 15.0}), FakeWorkQueue(visibility_s=600), Table()
+    async with fleet(1, work, queue, table, CLASSES) as (bench,):
+        for _ in range(3):
+            queue.send("mail")
+        await until(lambda: work.running["mail"] == 1)
+        await bench.stop()
+    assert work.done["mail"] == 1
+    assert len(queue.visible()) == 2
+
+
+async def test_a_retired_worker_first_works_what_waits_for_its_class_in_hand() -> None:
+    work, queue, table = Together({"mail": 5.0}), FakeWorkQueue(visibility_s=30), Table()
+    async with fleet(1, work, queue, table, CLASSES) as (bench,):
+        for _ in range(3):
+            queue.send("mail")
+        await until(lambda: work.running["mail"] == 1)
+        bench.sink.told = Directive(retire=("w1",))
+        await until(lambda: bench.sink.reports[-1].state is WorkerState.RELEASED)
+        assert work.done["mail"] == 3
+        assert (await table.held("class mail")) == {}
+
+
+async def test_slots_that_follow_the_work_grow_within_the_fleets_limit() -> None:
+    work, queue, table = Together({"job": 1.0}), FakeWorkQueue(visibility_s=30), Table()
+    rule = auto(min=1, max=20, target_wait="1s")
+    plan = replace(LIMITED, slots=rule.least, auto=rule)
+    async with fleet(2, work, queue, table, plan):
+        for _ in range(400):
+            queue.send("job")
+        await until(lambda: work.done["job"] == 400)
+    assert work.most_at_once == 6
