@@ -182,6 +182,23 @@ async def test_what_an_outstanding_poll_brings_after_the_lease_has_ended_waits_i
     assert set(work.receives.values()) == {1}
 
 
+async def test_a_worker_without_permits_is_not_taken_for_stuck_because_messages_wait() -> None:
+    """An outage of the table must not end long jobs all over the fleet."""
+    work, queue, table = Together({"long": 2_000.0, "job": 1.0}), FakeWorkQueue(visibility_s=30), Table()
+    plan = replace(LIMITED, stuck_after_s=120.0, leaves_when_stuck=True)
+    async with fleet(1, work, queue, table, plan) as (bench,):
+        queue.send("long")
+        await until(lambda: work.running["long"] == 1)
+        table.error = AWAY
+        await asyncio.sleep(LEASE_S + PLAN.poll_wait_s)
+        queue.send("job")
+        await asyncio.sleep(1_000)
+        assert not bench.serving.done()
+        table.error = None
+        await until(lambda: work.done["long"] == 1)
+        assert work.done == Counter(long=1, job=1)
+
+
 async def test_the_permits_of_a_worker_that_dies_come_back_when_its_lease_lapses() -> None:
     work, queue, table = Together({"job": 1.0}), FakeWorkQueue(visibility_s=30), Table()
     async with fleet(2, work, queue, table, replace(LIMITED, slots=6)) as (dies, lives):

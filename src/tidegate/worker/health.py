@@ -86,8 +86,8 @@ class HealthWatch:
         """Judges anew."""
         now_s = self._clock()
         started_at_s = self._jobs.started_at_s()
-        if not started_at_s:
-            self._quiet_since_s = now_s
+        if not started_at_s or not self._slots.usable:
+            self._quiet_since_s = now_s  # nothing runs, or nothing may start: no permits of the fleet can be had
         quiet_since_s = max([self._quiet_since_s, *(lane.progress_at_s for lane in self._lanes)])
         longest_s = longest_silence_s(p99_s(self._service_times_s), self._stuck_after_s)
         waits = await self._messages_wait(now_s) if now_s - quiet_since_s > longest_s else None
