@@ -38,6 +38,29 @@ def test_what_is_put_before_the_loop_gets_to_it_wakes_it_once_and_comes_in_order
     loop.close()
 
 
+async def test_a_loop_that_puts_several_things_wakes_the_other_once_and_when_it_has_put_the_last() -> None:
+    """Woken by the first, the other thread would take its turn, and the next thing would wake it again."""
+    other, got = Counting(), list[int]()
+    box = Postbox(other, got.append)
+    for n in range(10):
+        box.put(n)
+    assert other.woken == 0
+    await asyncio.sleep(0)
+    assert other.woken == 1
+    await asyncio.to_thread(lambda: other.run_until_complete(asyncio.sleep(0)))
+    assert got == list(range(10))
+    other.close()
+
+
+async def test_a_loop_that_puts_things_for_itself_has_no_need_to_be_woken() -> None:
+    got = list[int]()
+    box = Postbox(asyncio.get_running_loop(), got.append)
+    for n in range(3):
+        box.put(n)
+    await asyncio.sleep(0)
+    assert got == [0, 1, 2]
+
+
 def test_many_threads_lose_nothing() -> None:
     loop, got = asyncio.new_event_loop(), list[int]()
     done = asyncio.Event()

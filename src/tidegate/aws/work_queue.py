@@ -217,6 +217,8 @@ async def _in_tens(
     """
     numbered = [(str(index), entry) for index, entry in enumerate(entries)]
     chunks = [numbered[start : start + _BATCH] for start in range(0, len(numbered), _BATCH)]
+    if len(chunks) == 1:  # nearly always: a task more, and that for each call, is a tenth of what it costs
+        return _failures(numbered, await call(numbered))
     answers = await asyncio.gather(*(_answer(call, chunk) for chunk in chunks))
     errors = [answer for answer in answers if isinstance(answer, CloudError)]
     if errors and len(errors) == len(chunks):

@@ -10,7 +10,7 @@ back, its lease is never extended again: a late extension would hide the message
 import itertools
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
@@ -46,9 +46,9 @@ class LeaseLimits:
     """A lease whose handler has said nothing (`Message.progress`) for longer than this is not extended any more."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Lease:
-    """One message's lease, as far as SQS has confirmed it."""
+    """One message's lease, as far as SQS has confirmed it. The book changes it in place: it has thousands a second."""
 
     key: int
     receipt_handle: str
@@ -87,29 +87,18 @@ class LeaseBook:
         if not 1 <= visibility_s <= LONGEST_LEASE_S:
             raise ValueError(f"a lease lasts 1 to {LONGEST_LEASE_S} s, not {visibility_s}")
         self.visibility_s = visibility_s
+        self.look_s = min(1.0, visibility_s / 10)
+        """How often to look: every second, or ten times per lease when leases are shorter than ten seconds."""
+        self.call_s = min(_LONGEST_CALL_S, max(_SHORTEST_CALL_S, visibility_s / 4))
+        """How long a call about a lease may take: one that hangs must leave time for another try within the lease."""
+        self.longest_s = min(float(LONGEST_LEASE_S - _RECEIVE_SLACK_S), _extended_s(visibility_s, limits))
+        """How long a lease can be kept at all: SQS's end, or as many extensions as there may be."""
         self._limits = limits
         self._leases: dict[int, Lease] = {}
         self._keys = itertools.count(1) if keys is None else keys
 
     def __len__(self) -> int:
         return len(self._leases)
-
-    @property
-    def look_s(self) -> float:
-        """How often to look: every second, or ten times per lease when leases are shorter than ten seconds."""
-        return min(1.0, self.visibility_s / 10)
-
-    @property
-    def call_s(self) -> float:
-        """How long a call about a lease may take: one that hangs must leave time for another try within the lease."""
-        return min(_LONGEST_CALL_S, max(_SHORTEST_CALL_S, self.visibility_s / 4))
-
-    @property
-    def longest_s(self) -> float:
-        """How long a lease can be kept at all: SQS's end, or as many extensions as there may be, each at half time."""
-        most = self._limits.max_extensions
-        ours_s = math.inf if most is None else self.visibility_s * (1 + most / 2)
-        return min(float(LONGEST_LEASE_S - _RECEIVE_SLACK_S), ours_s)
 
     @property
     def gated(self) -> bool:
@@ -137,14 +126,14 @@ class LeaseBook:
 
     def heard(self, key: int, now_s: float) -> None:
         """Its handler starts, or says that it goes on."""
-        if self.holds(key) and self._limits.progress_timeout_s is not None:
-            self._leases[key] = replace(self._leases[key], heard_at_s=now_s)
+        if self._limits.progress_timeout_s is not None and self.holds(key):
+            self._leases[key].heard_at_s = now_s
 
     def want(self, key: int, for_s: float, now_s: float) -> None:
         """Its handler asks that the lease last at least so long from now; that much silence is announced, too."""
         if self.holds(key):
             lease = self._leases[key]
-            self._leases[key] = replace(lease, wanted_until_s=max(lease.wanted_until_s, now_s + for_s))
+            lease.wanted_until_s = max(lease.wanted_until_s, now_s + for_s)
 
     def changes_due(self, now_s: float) -> list[Change]:
         """Every change that should be sent now: leases in the second half of their time, and messages given back."""
@@ -185,8 +174,8 @@ class LeaseBook:
         if change.returns:
             del self._leases[change.key]
         else:
-            until_s = sent_at_s + change.timeout_s
-            self._leases[change.key] = replace(lease, expires_at_s=until_s, extensions=lease.extensions + 1)
+            lease.expires_at_s = sent_at_s + change.timeout_s
+            lease.extensions += 1
 
     def end(self, key: int) -> bool:
         """SQS says that the lease is no more. True when it was held, that is, when it has just been lost."""
@@ -207,7 +196,8 @@ class LeaseBook:
     def give_back(self, key: int, visible_after_s: int) -> None:
         """The message is to be visible again so many seconds after the change is sent (0: at once)."""
         if self.holds(key):
-            self._leases[key] = replace(self._leases[key], phase=Phase.RETURNING, visible_after_s=visible_after_s)
+            lease = self._leases[key]
+            lease.phase, lease.visible_after_s = Phase.RETURNING, visible_after_s
 
     def returning(self) -> bool:
         """True while some message given back has not been confirmed as such."""
@@ -216,7 +206,8 @@ class LeaseBook:
     def start_delete(self, key: int) -> None:
         """A delete is being sent: the lease is not extended while it is under way."""
         if self.holds(key):
-            self._leases[key] = replace(self._leases[key], phase=Phase.DELETING, delete_sent=True)
+            lease = self._leases[key]
+            lease.phase, lease.delete_sent = Phase.DELETING, True
 
     def time_to_delete_s(self, key: int, now_s: float) -> float:
         """How long to wait for the answer to a delete: half of what the lease has left is for an extension after it."""
@@ -233,13 +224,18 @@ class LeaseBook:
         if lease.expires_at_s <= now_s:
             del self._leases[key]
             return False
-        self._leases[key] = replace(lease, phase=Phase.HELD)
+        lease.phase = Phase.HELD
         return True
 
     def deleted(self, key: int, now_s: float) -> bool:
         """The delete went through. True when the lease ran until then; otherwise nobody knows what was deleted."""
         lease = self._leases.pop(key, None)
         return lease is not None and now_s < lease.expires_at_s
+
+
+def _extended_s(visibility_s: int, limits: LeaseLimits) -> float:
+    """How long a lease lasts when it is extended as often as it may be, each time at half time."""
+    return math.inf if limits.max_extensions is None else visibility_s * (1 + limits.max_extensions / 2)
 
 
 def _loses(lease: Lease) -> bool:

@@ -1,7 +1,8 @@
 """Things brought from any thread to one loop, with one wake-up for all that come before the loop gets to them.
 
 Waking a loop costs a system call, and the other thread's turn: at thousands of messages a second that is what a worker
-would do most.
+would do most. So a loop that puts several things one after another wakes the other one when it has put the last: woken
+by the first, that would take its turn, and so on, thing by thing.
 """
 
 import asyncio
@@ -28,7 +29,18 @@ class Postbox(Generic[T]):
         self._things.append(thing)
         if not self._woken:  # else `_deliver` has yet to run, and will see what was appended before this look
             self._woken = True
-            self._loop.call_soon_threadsafe(self._deliver)
+            self._wake()
+
+    def _wake(self) -> None:
+        try:
+            here = asyncio.get_running_loop()
+        except RuntimeError:
+            self._loop.call_soon_threadsafe(self._deliver)  # from a thread without a loop
+            return
+        if here is self._loop:
+            here.call_soon(self._deliver)
+        else:
+            here.call_soon(self._loop.call_soon_threadsafe, self._deliver)
 
     def _deliver(self) -> None:
         self._woken = False

@@ -168,7 +168,7 @@ class LoopRunner:
 class _TaskRun(_Outcome):
     """One task on the handlers' loop; `begin` and `_cancel` run there."""
 
-    __slots__ = ("_handler", "_loop", "_task")
+    __slots__ = ("_handler", "_loop", "_task", "_told")
 
     def __init__(
         self,
@@ -181,10 +181,13 @@ class _TaskRun(_Outcome):
         self._handler = handler
         self._loop = loop
         self._task: asyncio.Task[BaseException | None] | None = None
+        self._told = False
 
     def begin(self) -> None:
         self._task = self._loop.create_task(self._call(), name=f"tidegate-handler-{self._message.id}")
         self._task.add_done_callback(self._done)
+        if self._told:
+            self._task.cancel()
 
     async def _call(self) -> BaseException | None:
         try:
@@ -204,6 +207,8 @@ class _TaskRun(_Outcome):
             self._loop.call_soon_threadsafe(self._cancel)
 
     def _cancel(self) -> None:
+        """It may have overtaken `begin`, which waits for others to be begun with."""
+        self._told = True
         if self._task is not None:
             self._task.cancel()
 

@@ -14,6 +14,8 @@ T = TypeVar("T")
 
 async def happens_within(event: asyncio.Event, seconds: float) -> bool:
     """True as soon as `event` is set, false when `seconds` have passed without it."""
+    if event.is_set():
+        return True
     try:
         async with asyncio.timeout(seconds):
             await event.wait()

@@ -44,6 +44,8 @@ class WaitingRoom:
 
     def next(self) -> Load | None:
         """The one to start now, or None when all that wait are of classes that have their slots already."""
+        if not self._waiting:
+            return None
         open_ones = [name for name in self._waiting if not self._full(name)]
         if not open_ones:
             return None
@@ -62,16 +64,20 @@ class WaitingRoom:
 
     def startable(self) -> int:
         """How many wait for nothing but a free slot."""
-        return sum(len(loads) for name, loads in self._waiting.items() if not self._full(name))
+        return self._count(full=False)
 
     def blocked(self) -> int:
         """How many wait for a slot of their class."""
-        return sum(len(loads) for name, loads in self._waiting.items() if self._full(name))
+        return self._count(full=True)
+
+    def _count(self, *, full: bool) -> int:
+        if not self._waiting:
+            return 0
+        return sum(len(loads) for name, loads in self._waiting.items() if self._full(name) is full)
 
     def overflow(self, most: int) -> list[Load]:
         """Takes out of those that wait for their class the newest that were never handed out before, down to `most`."""
-        over = self.blocked() - most
-        if over <= 0:
+        if not self._waiting or (over := self.blocked() - most) <= 0:
             return []
         new = [each for name, loads in self._waiting.items() if self._full(name) for each in loads if _is_new(each[1])]
         new.sort(key=lambda each: each[0], reverse=True)
