@@ -183,3 +183,38 @@ async def test_turns_come_one_by_one_at_the_floors_pace() -> None:
         later_s = service.retried_at_s[int(BURST) + 1 :]
         assert len(later_s) >= 10
         assert all(9.0 <= after - before <= 12.0 for before, after in pairwise(later_s))
+
+
+async def test_a_message_that_could_not_be_hidden_is_left_to_whoever_has_it_by_now() -> None:
+    """Its receipt handle is an old one: a change under it could end another worker's lease."""
+    service, queue = Service(), FakeWorkQueue(visibility_s=10)
+    plan = replace(BUDGET, retries=RetryLimit(ratio=1.0, floor_per_s=0.001), retry_base_s=100.0, retry_cap_s=100.0)
+    async with working(service, queue, plan, permits=MemoryPermits()):
+        for _ in range(int(BURST)):
+            queue.send()
+        await until(lambda: len(service.receives) == BURST)
+        await asyncio.sleep(2)
+        queue.fail("change", *[Unreachable("sqs:ChangeMessageVisibilityBatch", "orders", "no answer")] * 15)
+        sent = queue.send()
+        await until(lambda: service.receives[sent] == 2, within_s=20)
+        await asyncio.sleep(10)
+        service.down, began_s = False, now_s()
+        for _ in range(20):
+            queue.send()
+        await asyncio.sleep(100)
+        changed = [handle for call in queue.of("change") if call.at_s > began_s for handle in call.receipt_handles]
+        assert f"{sent}#1" not in changed
+        assert f"{sent}#2" in changed
+
+
+async def test_a_turn_is_12_hours_after_the_receive_at_the_latest() -> None:
+    service, queue = Service(), FakeWorkQueue(visibility_s=30)
+    plan = replace(BUDGET, retries=RetryLimit(ratio=0.0, floor_per_s=1e-6))
+    async with working(service, queue, plan, permits=MemoryPermits()):
+        for _ in range(int(BURST) + 2):
+            queue.send()
+        await until(lambda: len(service.receives) == BURST + 2)
+        await asyncio.sleep(5)
+        longest_s = max(timeout_s for call in queue.of("change") for timeout_s in call.timeouts_s)
+        assert 43_180 < longest_s < 43_200
+        assert queue.visible() == set()

@@ -95,10 +95,17 @@ class LeaseBook:
         """How long a lease can be kept at all: SQS's end, or as many extensions as there may be."""
         self._limits = limits
         self._leases: dict[int, Lease] = {}
+        self.unconfirmed: set[int] = set()
+        """Keys of returns that somebody asks about: each is taken out when SQS has confirmed it."""
         self._keys = itertools.count(1) if keys is None else keys
 
     def __len__(self) -> int:
         return len(self._leases)
+
+    def left_s(self, key: int, now_s: float) -> float:
+        """How long the message can be hidden at most, in seconds from now."""
+        lease = self._leases.get(key)
+        return 0.0 if lease is None else max(0.0, float(self._time_left_s(lease, now_s)))
 
     @property
     def gated(self) -> bool:
@@ -173,6 +180,7 @@ class LeaseBook:
             return
         if change.returns:
             del self._leases[change.key]
+            self.unconfirmed.discard(change.key)
         else:
             lease.expires_at_s = sent_at_s + change.timeout_s
             lease.extensions += 1

@@ -18,7 +18,6 @@ from tidegate.errors import CloudError
 from tidegate.ports import VisibilityChange
 from tidegate.worker.lane import Hand, Lane
 from tidegate.worker.lease_keeper import lease_is_over
-from tidegate.worker.leases import LONGEST_LEASE_S
 from tidegate.worker.waiting import answered_within
 
 __all__ = ["RetryBudget", "RetryLimit"]
@@ -29,6 +28,8 @@ _BATCH: Final = 10
 _CALLS_AT_ONCE: Final = 10
 _MOST_HIDDEN: Final = 10_000
 """Retries whose time can still be changed: those beyond come at the time that they were given."""
+_WORTH_S: Final = 1.0
+"""SQS takes whole seconds; and so close to its turn the message could be another worker's when the call arrives."""
 _MEMORY_S: Final = 300.0
 """Of the rate of completions."""
 _UNKNOWN_WORKERS: Final = 10
@@ -105,9 +106,10 @@ class RetryBudget:
         self._credit, wait_s = spent(self._rule(), self._credit)
         if wait_s == 0:
             return backoff_s
-        wait_s = min(wait_s, LONGEST_LEASE_S)
+        lane, handle = hand.lane, hand.received.receipt_handle
+        wait_s = min(wait_s, lane.book.left_s(hand.key, now_s))
         if len(self._hidden) < _MOST_HIDDEN:
-            lane, handle = hand.lane, hand.received.receipt_handle
+            lane.book.unconfirmed.add(hand.key)
             self._hidden.append(_Hidden(lane, hand.key, handle, now_s + backoff_s, now_s + wait_s))
         if wait_s > backoff_s:
             self._on_held()
@@ -136,8 +138,10 @@ class RetryBudget:
         self._going = []
         lanes: dict[Lane, list[tuple[_Hidden, float]]] = {}
         for each, turn_s in going:
-            if max(turn_s, each.not_before_s) < each.due_s:
+            if max(turn_s, each.not_before_s, self._clock()) < each.due_s - _WORTH_S:
                 lanes.setdefault(each.lane, []).append((each, turn_s))
+            else:
+                each.lane.book.unconfirmed.discard(each.key)
         batches = [(lane, all_[i : i + _BATCH]) for lane, all_ in lanes.items() for i in range(0, len(all_), _BATCH)]
         calls = asyncio.Semaphore(_CALLS_AT_ONCE)
         left = await asyncio.gather(*(self._send(lane, batch, calls) for lane, batch in batches))
@@ -146,9 +150,13 @@ class RetryBudget:
     async def _send(
         self, lane: Lane, batch: Sequence[tuple[_Hidden, float]], calls: asyncio.Semaphore
     ) -> list[tuple[_Hidden, float]]:
-        """One call. A message whose return is not confirmed yet waits for that: the later change holds."""
-        ready = [one for one in batch if lane.book.get(one[0].key) is None]
+        """One call. A message whose return is not confirmed yet waits for that: the later change holds.
+
+        One whose lease has lapsed meanwhile may be another worker's by now, and is left alone.
+        """
         left = [one for one in batch if lane.book.get(one[0].key) is not None]
+        ready = [one for one in batch if one not in left and one[0].key not in lane.book.unconfirmed]
+        lane.book.unconfirmed.difference_update(each.key for each, _ in batch if lane.book.get(each.key) is None)
         if not ready:
             return left
         async with calls:
@@ -168,7 +176,8 @@ class RetryBudget:
     def _earn(self, now_s: float, completions: int = 0) -> None:
         self._credit = earned(self._rule(), self._credit, now_s, completions)
         while self._hidden and self._hidden[0].due_s <= now_s:
-            self._hidden.popleft()
+            over = self._hidden.popleft()
+            over.lane.book.unconfirmed.discard(over.key)
 
     def _rate(self, now_s: float) -> float:
         return self._completed_per_s * math.exp((self._completed_at_s - now_s) / _MEMORY_S)
