@@ -16,8 +16,8 @@ help:
 	@echo "make infra-test  terraform, CDK, policies, the Lambda bundle, linters"
 	@echo "make lambda the function's zips, for arm64 and x86_64"
 	@echo "make bench-worker  our worker beside other people's, at two endpoints (10 minutes)"
-	@echo "make chaos  100,000 messages through workers that are killed, at an endpoint that fails (up to 10 minutes)"
-	@echo "make soak   the long demos and a thousand scale-ins (up to 40 minutes)"
+	@echo "make chaos  100,000 messages through workers that are killed, at an endpoint that fails (5 to 10 minutes)"
+	@echo "make soak   the long demos and a thousand scale-ins (about 20 minutes)"
 	@echo "make bench  measured ratios      make lock  renew the locks"
 
 setup: $(STAMP)

@@ -79,7 +79,7 @@ class Outcome:
 
     def bad_ends(self) -> list[AgentEvent]:
         """Workers that neither were killed nor ended with 0; in the partition one may say that it can't start."""
-        since_s, until_s = self.parted[0] - 5.0, self.parted[1] + 5.0
+        since_s, until_s = self.parted[0] - 15.0, self.parted[1] + 5.0
         born_apart = {
             event.worker_id
             for event in self.events

@@ -30,6 +30,7 @@ async def told_or_broken(lifecycle: Lifecycle, tasks: Sequence[asyncio.Task[None
     for task in broken:
         wedged = not task.cancelled() and isinstance(task.exception(), Wedged)
         lifecycle.stop(Why.WEDGED if wedged else f"{task.get_name()} ended")
+        logger.error("worker leaves (%s) within %.1f s", lifecycle.reason, lifecycle.time_left_s())
 
 
 async def leave(
