@@ -4,6 +4,7 @@ import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import lru_cache
 from itertools import accumulate
 from operator import mul
 
@@ -22,6 +23,9 @@ from tidegate.core.reports import (
 __all__ = ["FleetSignals", "Waits", "digest", "fleet_limit", "is_alive", "known_worker", "sum_fleet"]
 
 SILENT_AFTER_HEARTBEATS = 3.0
+DIGESTS_KEPT = 16_384
+"""Workers whose digests are not reckoned anew at each tick: a few megabytes."""
+
 _NO_FIGURES = ClassFigures()
 _UNKNOWN = KnownWorker(0, 0, 0, timed=False)
 _LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
@@ -91,6 +95,7 @@ class FleetSignals:
         return max(1, round(self.slots / self.workers))
 
 
+@lru_cache(maxsize=DIGESTS_KEPT)
 def digest(worker_id: str) -> str:
     """Eight characters for a worker: a pool of hundreds must fit into one stored item."""
     return f"{zlib.crc32(worker_id.encode()):08x}"
