@@ -1,13 +1,19 @@
 """Packs the function (installed packages, tidegate's own code, settings if any) as a zip that is always the same.
 
-    python bundle.py PACKAGES SOURCE OUT.zip [SETTINGS]
+    python bundle.py PYTHON_VERSION PACKAGES SOURCE OUT.zip [SETTINGS]
 
 The same inputs give the same bytes, whenever and wherever it runs: entries are sorted and have one date and two modes,
 and what an installation writes about itself (scripts, records, byte code) stays out. So does what the function can't
 use: the models of AWS services that it never calls (most of botocore by size), the lab and the sandbox.
+
+Run by the function's own Python (PYTHON_VERSION), it adds byte code: a function can't write any beside its code, and
+would compile everything again at each cold start, which takes longer than all the rest of it.
 """
 
+import importlib.util
+import marshal
 import sys
+import warnings
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
@@ -15,6 +21,7 @@ from pathlib import Path, PurePosixPath
 _DATE = (1980, 1, 1, 0, 0, 0)
 """The earliest that a zip can hold."""
 _FILE, _LIBRARY = 0o644, 0o755
+_THIS_PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 _OWN_WRITINGS = frozenset({"RECORD", "INSTALLER", "REQUESTED", "direct_url.json"})
 _LEFT_OUT = frozenset({"__pycache__", "bin"})
 _UNUSED = ("boto3/examples/", "tidegate/lab/", "tidegate/sandbox/")
@@ -22,25 +29,41 @@ _SERVICES = frozenset({"autoscaling", "cloudwatch", "dynamodb", "ecs", "s3", "sq
 """Those that the controller calls, and the one that roles are assumed by."""
 
 
-def entries(packages: Path, source: Path, settings: Path | None = None) -> Iterator[tuple[str, Path]]:
-    """(name in the zip, file) of everything, in the zip's order."""
+def entries(packages: Path, source: Path, settings: Path | None, python: str) -> Iterator[tuple[str, bytes]]:
+    """(name in the zip, content) of everything, in the zip's order."""
     found = {name: path for root in (packages, source) for name, path in _files(root)}
     if settings is not None:
         found["tidegate.toml"] = settings
-    yield from sorted(found.items())
+    compiles = python == _THIS_PYTHON
+    for name, path in sorted(found.items()):
+        content = path.read_bytes()
+        yield name, content
+        if compiles and name.endswith(".py"):
+            yield importlib.util.cache_from_source(name), byte_code(name, content)
 
 
-def pack(packages: Path, source: Path, out: Path, settings: Path | None = None) -> None:
-    """Write the zip, beside its place first, so that a half-written one is never taken for it."""
+def byte_code(name: str, source: bytes) -> bytes:
+    """The module as Python keeps it in __pycache__, to be believed without a look at the source (PEP 552)."""
+    with warnings.catch_warnings(action="ignore", category=SyntaxWarning):  # other people's escapes
+        code = compile(source, name, "exec", dont_inherit=True, optimize=0)
+    unchecked = (1).to_bytes(4, "little")
+    return importlib.util.MAGIC_NUMBER + unchecked + importlib.util.source_hash(source) + marshal.dumps(code)
+
+
+def pack(packages: Path, source: Path, out: Path, settings: Path | None = None, *, python: str) -> None:
+    """Write the zip, beside its place first, so that a half-written one is never taken for it.
+
+    `python` is the function's, such as "3.13".
+    """
     out.parent.mkdir(parents=True, exist_ok=True)
     half_written = out.with_suffix(".new")
     with zipfile.ZipFile(half_written, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as bundle:
-        for name, path in entries(packages, source, settings):
+        for name, content in entries(packages, source, settings, python):
             entry = zipfile.ZipInfo(name, _DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.create_system = 3  # Unix, wherever it is made: only then are the modes below kept
             entry.external_attr = (_LIBRARY if name.endswith(".so") else _FILE) << 16
-            bundle.writestr(entry, path.read_bytes())
+            bundle.writestr(entry, content)
     half_written.replace(out)
 
 
@@ -61,4 +84,9 @@ def _is_of_another_service(name: PurePosixPath) -> bool:
 
 
 if __name__ == "__main__":
-    pack(*(Path(argument) for argument in sys.argv[1:]))
+    version, *paths = sys.argv[1:]
+    if version != _THIS_PYTHON:
+        sys.stderr.write(
+            f"without byte code, as there is no python{version} here: each cold start takes seconds longer\n"
+        )
+    pack(*(Path(path) for path in paths), python=version)

@@ -2,8 +2,8 @@
 
     python check_bundle.py BUNDLE.zip ARCH PYTHON_VERSION
 
-Native code of another machine or another Python installs without a word and fails at the first call; a zip that is too
-large is refused at the upload.
+Native code of another machine or another Python installs without a word and fails at the first call, byte code of
+another Python is of no use; a zip that is too large is refused at the upload.
 """
 
 import re
@@ -36,14 +36,19 @@ def faults(bundle: Path, arch: str, python: str) -> Iterator[str]:
             yield f"{bundle.name} does not hold {_HANDLER}"
         for name in packed.namelist():
             if name.endswith(".so"):
-                yield from _library_faults(name, packed.read(name), arch, python)
+                yield from _library_faults(name, packed.read(name), arch)
+            if name.endswith((".so", ".pyc")):
+                yield from _python_faults(name, python)
 
 
-def _library_faults(name: str, data: bytes, arch: str, python: str) -> Iterator[str]:
+def _library_faults(name: str, data: bytes, arch: str) -> Iterator[str]:
     machine = int.from_bytes(data[18:20], "little") if data[:4] == b"\x7fELF" else None
     if machine != MACHINES[arch]:
         yield f"{name} is for machine {machine}, not {arch} ({MACHINES[arch]})"
-    tag = re.search(r"\.cpython-(\d+)-", name)
+
+
+def _python_faults(name: str, python: str) -> Iterator[str]:
+    tag = re.search(r"\.cpython-(\d+)[-.]", name)
     if tag and tag[1] != python.replace(".", ""):
         yield f"{name} is for CPython {tag[1]}, not {python}"
 

@@ -87,7 +87,7 @@ def timed(code: str, sandbox: tuple[Path, dict[str, str]]) -> tuple[float, float
 
 
 def test_a_cold_start_takes_little_longer_than_boto3_alone(sandbox: tuple[Path, dict[str, str]]) -> None:
-    """The first runs of both write the byte code, and the second tick of ours finds the state of the first."""
+    """Byte code is in the bundle, for both. The second tick of ours finds the state of the first."""
     first = calls(OURS, sandbox)
     steady = calls(OURS, sandbox)
     boto3 = BOTO3.replace("DESCRIBES", str(steady.count("DescribeServices"))).replace(

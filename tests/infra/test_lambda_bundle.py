@@ -5,6 +5,7 @@ import json
 import os
 import platform
 import re
+import subprocess
 import sys
 import zipfile
 from pathlib import Path
@@ -56,11 +57,15 @@ PACKAGES = [
 ]
 
 
-def made(bundling: ModuleType, root: Path, names: list[str], mtime_s: int) -> Path:
+OTHER_PYTHON = "3.99"
+"""For which nobody here can make byte code."""
+
+
+def made(bundling: ModuleType, root: Path, names: list[str], mtime_s: int, python: str = OTHER_PYTHON) -> Path:
     packages = tree(root / "packages", names, mtime_s)
     source = tree(root / "src", ["tidegate/__init__.py", "tidegate/__pycache__/y.pyc", "tidegate/lab/x.py"], mtime_s)
     settings = tree(root, ["my.toml"], mtime_s) / "my.toml"
-    bundling.pack(packages, source, root / "out" / "bundle.zip", settings)
+    bundling.pack(packages, source, root / "out" / "bundle.zip", settings, python=python)
     return root / "out" / "bundle.zip"
 
 
@@ -71,6 +76,40 @@ def test_the_same_files_make_the_same_bytes_whenever_and_in_whatever_order_they_
     other = made(bundling, tmp_path / "other", PACKAGES[::-1], 1_700_000_000)
 
     assert one.read_bytes() == other.read_bytes()
+
+
+def test_made_by_the_functions_own_python_it_holds_byte_code_that_is_run_without_a_look_at_the_source(
+    bundling: ModuleType, tmp_path: Path
+) -> None:
+    this = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    with zipfile.ZipFile(made(bundling, tmp_path / "made", PACKAGES, 1_700_000_000, this)) as bundle:
+        bundle.extractall(tmp_path / "task")
+    module = tmp_path / "task" / "zone" / "__init__.py"
+    module.write_text("raise SystemExit('compiled anew')")
+
+    loaded = importlib.util.spec_from_file_location("zone", module)
+
+    assert loaded is not None
+    assert loaded.loader is not None
+    loaded.loader.exec_module(importlib.util.module_from_spec(loaded))
+
+
+SETTLED = """
+import runpy, sys
+byte_code = runpy.run_path(sys.argv[1])["byte_code"]
+source = b"def tide(level, low=1.5):\\n    return level in {'ebb', 'flow', 'slack', 'spring', 'neap', low}\\n"
+sys.stdout.write(byte_code("tide.py", source).hex())
+"""
+
+
+def test_byte_code_is_the_same_in_every_process() -> None:
+    """Texts are hashed by a seed of the process's own, and a set's order follows from that."""
+    command = [sys.executable, "-c", SETTLED, str(LAMBDA / "bundle.py")]
+    one, other = (
+        subprocess.run(command, env={"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True).stdout
+        for seed in ("1", "2")
+    )
+    assert one == other != ""
 
 
 def test_a_bundle_holds_code_and_settings_and_nothing_that_the_function_has_no_use_for(
@@ -108,7 +147,7 @@ def test_the_bundles_packages_are_those_that_the_tests_run_with() -> None:
 
 def test_without_settings_none_are_in_the_bundle(bundling: ModuleType, tmp_path: Path) -> None:
     source = tree(tmp_path / "src", ["tidegate/__init__.py"], 1_700_000_000)
-    bundling.pack(tmp_path / "none", source, tmp_path / "bundle.zip")
+    bundling.pack(tmp_path / "none", source, tmp_path / "bundle.zip", python=OTHER_PYTHON)
     with zipfile.ZipFile(tmp_path / "bundle.zip") as bundle:
         assert bundle.namelist() == ["tidegate/__init__.py"]
 
@@ -126,11 +165,11 @@ def library(machine: int) -> bytes:
         ("a/core.so", library(183), ["a/core.so is for machine 183, not x86_64 (62)"]),
         ("a/core.so", b"MZ", ["a/core.so is for machine None, not x86_64 (62)"]),
         ("core.cpython-311-x86_64.so", library(62), ["core.cpython-311-x86_64.so is for CPython 311, not 3.13"]),
+        ("__pycache__/a.cpython-313.pyc", b"", []),
+        ("__pycache__/a.cpython-311.pyc", b"", ["__pycache__/a.cpython-311.pyc is for CPython 311, not 3.13"]),
     ],
 )
-def test_native_code_for_another_machine_or_python_is_told(
-    tmp_path: Path, name: str, data: bytes, said: list[str]
-) -> None:
+def test_code_for_another_machine_or_python_is_told(tmp_path: Path, name: str, data: bytes, said: list[str]) -> None:
     with zipfile.ZipFile(tmp_path / "b.zip", "w") as bundle:
         bundle.writestr("tidegate/entrypoints/lambda_handler.py", "")
         bundle.writestr(name, data)
