@@ -109,6 +109,16 @@ def test_the_image_copies_what_there_is() -> None:
         assert [source for source in sources if not (ROOT / source).exists()] == []
 
 
+def test_the_builder_is_given_what_the_image_copies() -> None:
+    let_through = re.findall(r"^!(.+)$", (DOCKERFILE.parent / "Dockerfile.dockerignore").read_text(), re.MULTILINE)
+    copied = [
+        source
+        for line in re.findall(r"^COPY (?!--from)(.+)$", DOCKERFILE.read_text(), re.MULTILINE)
+        for source in line.split()[:-1]
+    ]
+    assert sorted(copied) == sorted(let_through)
+
+
 def tool(name: str) -> Path:
     """The linter, or the test is skipped with the reason."""
     if not (TOOLS / name).exists():
