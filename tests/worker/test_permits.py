@@ -375,3 +375,16 @@ async def test_slots_that_follow_the_work_grow_within_the_fleets_limit() -> None
             queue.send("job")
         await until(lambda: work.done["job"] == 400)
     assert work.most_at_once == 6
+
+
+async def test_while_the_table_is_away_what_waits_for_its_class_stays_in_hand_and_no_more_is_received() -> None:
+    work, queue, table = Together({"mail": 1.0}), FakeWorkQueue(visibility_s=30), Table(error=AWAY)
+    async with fleet(1, work, queue, table, CLASSES):
+        for _ in range(60):
+            queue.send("mail")
+        await asyncio.sleep(300)
+        assert work.done["mail"] == 0
+        assert len(queue.in_flight()) <= 2 * CLASSES.slots + 10
+        assert [call for call in queue.of("change") if 5 in call.timeouts_s] == []  # the time of those that go back
+        table.error = None
+        await until(lambda: work.done["mail"] == 60)

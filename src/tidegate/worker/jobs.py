@@ -195,7 +195,10 @@ class Jobs:
         self._slots.let_in()
         while self._slots.idle and (load := self._room.next()) is not None:
             self.start(load)
-        for load in self._room.overflow(self._slots.most_blocked):
+        too_many = (
+            [] if self._permits is not None and self._permits.away else self._room.overflow(self._slots.most_blocked)
+        )
+        for load in too_many:
             for hand in load.hands:
                 del self._hands[hand.key]
                 hand.give_back(_SENT_BACK_S)
@@ -203,10 +206,7 @@ class Jobs:
 
     def _count_waiting(self) -> None:
         self._slots.waiting, self._slots.blocked = self._room.startable(), self._room.blocked()
-        if self._slots.waiting or self._slots.blocked:
-            self._idle.clear()
-        else:
-            self.look_whether_idle()
+        self.look_whether_idle()
         if self._permits is not None:
             self._permits.class_waits()
 
@@ -267,10 +267,10 @@ class Jobs:
         self.look_whether_idle()
 
     def look_whether_idle(self) -> None:
-        """Something has ended that `idle` waits for."""
+        """Something has come or gone that `idle` waits for."""
         waits = self._slots.waiting or self._slots.blocked
-        if not (self._running or waits or self._suspects.examining or self._quarantine.busy):
-            self._idle.set()
+        busy = self._running or waits or self._suspects.examining or self._quarantine.busy
+        (self._idle.clear if busy else self._idle.set)()
 
     def _out(self, load: Load) -> None:
         """It has ended, or could not be started."""

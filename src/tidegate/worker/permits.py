@@ -102,6 +102,11 @@ class PermitKeeper:
                     await self._look()
             await self._rest()
 
+    @property
+    def away(self) -> bool:
+        """Whether none can be had: what waits for its class had better wait in hand than go back and come again."""
+        return not self._left_s()
+
     def soon(self) -> None:
         """What the worker could use has changed."""
         self._wake.set()
