@@ -42,6 +42,16 @@ def test_counts_that_read_low_are_scaled_up_to_what_the_waits_say() -> None:
     assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=1000.0)) == pytest.approx(0.7)
 
 
+def test_while_a_backlog_grows_those_that_still_wait_are_counted_too() -> None:
+    # ten messages a second come and one is started, so nine a second are left: ∫ of the backlog is theirs by far
+    growing, ticks = Balance(), 30
+    for n in range(1, ticks + 1):
+        growing = learn_balance(growing, fleet(mean_wait_s=52.5), counted=90.0 * n, elapsed_s=10.0)
+    still_waited_s = 90.0 * ticks * (10.0 * ticks) / 2
+    assert count_scale(growing) < 0.9
+    assert count_scale(growing, still_waited_s) == pytest.approx(1.0, abs=0.05)
+
+
 def test_a_short_backlog_or_none_calibrates_nothing() -> None:
     assert count_scale(Balance()) == 1.0
     assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=2.0)) == 1.0

@@ -59,12 +59,16 @@ def occupancy_s(balance: Balance, reported_s: float) -> float:
     return reported_s + trust * (found_s - reported_s)
 
 
-def count_scale(balance: Balance) -> float:
-    """By what the counts have to be multiplied to agree with the waits measured; 1 before there is evidence."""
+def count_scale(balance: Balance, still_waited_s: float = 0.0) -> float:
+    """By what the counts have to be multiplied to agree with the waits measured; 1 before there is evidence.
+
+    `still_waited_s` is what those that wait now have waited so far, all together. Over a stretch of time the law holds
+    with them only: while a backlog grows, those that have started had the short waits.
+    """
     if balance.counted_s <= 0:
         return 1.0
     trust = min(1.0, balance.span_s / SPAN_TRUSTED_S)
-    found = min(max(balance.waited_s / balance.counted_s, LEAST_SCALE), MOST_SCALE)
+    found = min(max((balance.waited_s + still_waited_s) / balance.counted_s, LEAST_SCALE), MOST_SCALE)
     return 1.0 + trust * (found - 1.0)
 
 

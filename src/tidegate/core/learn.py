@@ -49,7 +49,7 @@ def learn(
     if measured and known is not None and not pool.plain:
         measured = Estimate(occupancy_s(balance, measured[0].value), measured[0].source), measured[1]
     mean_s = measured[0].value if measured else 0.0
-    scale = 1.0 if pool.plain else count_scale(balance)
+    scale = 1.0 if pool.plain else count_scale(balance, _still_waited_s(state, signals))
     samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale)
     state = replace(
         state,
@@ -70,6 +70,13 @@ def learn(
     if measured is None:
         return Learned(state, None, notices)
     return Learned(state, _load(pool, state, seen, signals, measured, start_up, slots_per_worker), notices)
+
+
+def _still_waited_s(state: PoolState, signals: Signals) -> float:
+    """What those that wait have waited so far, all together: their ages are even between none and the head's."""
+    if not state.samples:
+        return 0.0
+    return state.samples[-1].waiting * head_age_s(state.samples, signals).value / 2
 
 
 def _sampled(
