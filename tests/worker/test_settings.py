@@ -121,5 +121,9 @@ def test_every_lease_that_sqs_gives_is_accepted(lease: object) -> None:
 
 def test_the_documentation_names_every_setting() -> None:
     page = (Path(__file__).parents[2] / "docs" / "worker.md").read_text()
-    rows = [row.split("|")[1] for row in page.partition("## Settings")[2].splitlines() if row.startswith("| `")]
+    rows = [
+        row.split("|")[1]
+        for row in page.partition("\n## Settings\n")[2].partition("\n## ")[0].splitlines()
+        if row.startswith("| `")
+    ]
     assert {name.strip(" `") for row in rows for name in row.split(",")} == set(WorkerSettings.model_fields)
