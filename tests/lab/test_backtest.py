@@ -262,11 +262,16 @@ def test_the_scoreboard_runs_from_a_trace_to_its_json(
         "1",
         "--max-messages",
         "300",
+        "--load",
+        "40",
+        "--hours",
+        "0.5",
         "--no-stress",
     ]
     assert main(["lab", "scoreboard", *args, "--cache", str(tmp_path / "cache"), "--json", str(board)]) == 0
     data = json.loads(board.read_text())
-    assert len(data["cells"]) == 5
+    assert [cell["load_slots"] for cell in data["cells"]] == [40] * 5
+    assert data["windows"] == {"seeds": 1, "max_messages": 300, "max_length_s": 1800}
     assert data["headline"]["counted"] == sum(cell["counts"] for cell in data["cells"])
     shown = capsys.readouterr().out
     assert f"{data['headline']['counted']} of 5 cells count" in shown

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tidegate.lab.cells import TIMES_S, Cell, Windows, cells
+from tidegate.lab.cells import LOADS, TIMES_S, Cell, Windows, cells
 from tidegate.lab.command_backtest import backtest
 from tidegate.lab.command_files import console, directory, progress, writable, write
 from tidegate.lab.headline import Headline, headline
@@ -56,19 +56,22 @@ def scoreboard(
     processes: Annotated[int, typer.Option(min=1, help="Processes at a time.")] = os.cpu_count() or 1,
     seeds: Annotated[int | None, typer.Option(min=1, help="Windows a cell.")] = None,
     max_messages: Annotated[int | None, typer.Option(min=100, help="Messages a window.")] = None,
+    hours: Annotated[float | None, typer.Option(min=0.5, help="Longest window, in hours.")] = None,
+    load: Annotated[list[float] | None, typer.Option(min=1, help="Offered load in slots; may be repeated.")] = None,
     stress_rows: Annotated[bool, typer.Option("--stress/--no-stress", help="With the rows of `lab stress`.")] = True,
 ) -> int:
     """Ours, untuned, against every rival tuned by hindsight; without --trace on the synthetic traces.
 
-    Every trace is tried at loads of 5, 20 and 200 slots and at six pairs of target wait and start-up time (--quick:
-    20 slots, five pairs). What the columns mean is in docs/scoreboard.md.
+    Every trace is tried at loads of 5, 20 and 200 slots (or those of --load) and at six pairs of target wait and
+    start-up time (--quick: 20 slots, five pairs). What the columns mean is in docs/scoreboard.md.
     """
     writable("--json", json_file)
     directory("--cache", cache)
     traces = _traces(trace)
     base = QUICK if quick else FULL
-    windows = Windows(seeds or base.seeds, max_messages or base.max_messages, base.max_length_s)
-    wanted = _quick_cells(traces) if quick else cells(traces)
+    longest_s = base.max_length_s if hours is None else hours * 3600.0
+    windows = Windows(seeds or base.seeds, max_messages or base.max_messages, longest_s)
+    wanted = _cells(traces, load, quick=quick)
     rows = _run(wanted, windows, processes, cache)
     strained = _stresses(processes, QUICK_STRESS_HOURS if quick else STRESS_HOURS) if stress_rows else []
     head = headline(rows)
@@ -108,8 +111,10 @@ def _row_json(row: Row) -> dict[str, object]:
     return {"name": row.cell.name, **asdict(row.cell), "counts": row.counts, "made_up": row.made_up, "parts": parts}
 
 
-def _quick_cells(traces: list[str]) -> list[Cell]:
-    return cells(traces, loads=(QUICK_LOAD,), times_s=QUICK_TIMES_S)
+def _cells(traces: list[str], loads: list[float] | None, *, quick: bool) -> list[Cell]:
+    if quick:
+        return cells(traces, loads=loads or (QUICK_LOAD,), times_s=QUICK_TIMES_S)
+    return cells(traces, loads=loads or LOADS)
 
 
 def _traces(files: list[Path] | None) -> list[str]:
