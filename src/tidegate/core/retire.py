@@ -75,6 +75,9 @@ def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle
 
     `lower` False: the count is not to fall now (frozen, or signals that can't be trusted); drained workers wait.
     """
+    spare = gentle and wanted < seen.capacity.desired
+    if not (retired or spare or seen.capacity.outdated):  # most ticks
+        return Outcome(max(wanted, seen.capacity.desired if gentle else 0), ())
     if retired and seen.fleet.absence not in (None, Absence.MISSING):
         return _unseen(wanted, tuple(retired), seen)
     alive = {worker.worker_id: worker for worker in seen.fleet.workers if is_alive(worker, seen.now_s)}
