@@ -127,7 +127,7 @@ class Storm:
             clients = stand_in_clients(server.url, REGION)
             url = create_queues(clients, QUEUE, self._weather.lease_s, _MAX_RECEIVES)
             proxy = stack.enter_context(Proxy(server.url, self._weather.shares, self._seed))
-            options = {"--queue": url, "--slots": "8", "--poll-wait": "2", "--visibility-timeout": self._weather.lease}
+            options = {"--queue": url, "--slots": "8", "--poll-wait": "1", "--visibility-timeout": self._weather.lease}
             agent = open_fleet(stack, Path(home), self._weather.workers, proxy.url, options, lambda _: 30.0)
             agent.start()
             try:

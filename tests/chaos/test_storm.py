@@ -9,14 +9,14 @@ from tests.chaos.storm import QUEUE, Outcome, Storm, Weather
 from tests.integration.processes import children_of, wait_until_gone
 
 SMALL = Weather(
-    messages=2_000,
+    messages=1_500,
     per_s=200.0,
     workers=3,
     kills=2,
     terms=1,
     spot_notices=1,
-    partition_s=6.0,
-    lease_s=5,
+    partition_s=4.0,
+    lease_s=3,
     limit_s=40.0,
     long_s=0.5,
     spot_s=12.0,

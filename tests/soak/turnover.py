@@ -121,8 +121,9 @@ class Turnover:
         self, agent: Agent, store: FileStore, server: SqsServer, sender: QueueSender, leavings: int, until_s: float
     ) -> None:
         while len(self._scaled_in) + len(self._deployed) < leavings and self._clock.now() < until_s:
-            if server.snapshot()[QUEUE].visible < 2 * _SLOTS * self._workers:
-                sender.send([f'{{"work_s": {self._rng.uniform(*_JOB_S):.3f}}}' for _ in range(100)])
+            once_each = _SLOTS * self._workers
+            if server.snapshot()[QUEUE].visible < once_each:
+                sender.send([f'{{"work_s": {self._rng.uniform(*_JOB_S):.3f}}}' for _ in range(once_each)])
             self._step(agent, store)
             self._clock.wait(threading.Event(), _STEP_S)
         store.direct(QUEUE, Directive())

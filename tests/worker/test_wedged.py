@@ -14,7 +14,7 @@ from tidegate.worker.lifecycle import Why
 from tidegate.worker.message import Message
 from tidegate.worker.settings import worker_settings
 
-WEDGES = replace(PLAN, slots=1, stuck_after_s=300.0, leaves_when_stuck=True, poll_wait_s=1)
+WEDGES = replace(PLAN, slots=1, stuck_after_s=300.0, leaves_when_stuck=True, poll_wait_s=20)
 
 
 def seen(bench: Bench) -> list[tuple[WorkerState, str]]:
@@ -67,7 +67,7 @@ async def test_a_stuck_worker_that_is_not_to_leave_stays_and_is_unhealthy_only()
 
 @pytest.mark.looptime
 async def test_a_long_job_is_not_wedged_while_nothing_waits() -> None:
-    queue, work = FakeWorkQueue(visibility_s=600), Work(takes_s=7_200)
+    queue, work = FakeWorkQueue(visibility_s=600), Work(takes_s=1_800)
     async with working(work, queue, WEDGES):
         sent = queue.send()
         await queue.all_deleted()
@@ -77,7 +77,7 @@ async def test_a_long_job_is_not_wedged_while_nothing_waits() -> None:
 @pytest.mark.looptime
 async def test_a_worker_that_takes_no_work_any_more_is_left_to_finish_a_long_job() -> None:
     """What waits then waits for others; scale-in gives jobs the time that they take."""
-    queue, work = FakeWorkQueue(visibility_s=600), Work(takes_s=7_200)
+    queue, work = FakeWorkQueue(visibility_s=600), Work(takes_s=1_800)
     async with working(work, queue, WEDGES) as bench:
         sent = queue.send()
         await until(lambda: work.started)
