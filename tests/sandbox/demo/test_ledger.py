@@ -81,6 +81,11 @@ def test_a_journal_gives_its_runs_and_a_line_cut_short_is_none(tmp_path: Path) -
     assert [(run.message_id, run.ended_at_s) for run in found] == [("a", 1.0), ("b", None), ("a", None)]
 
 
+def test_two_runs_of_one_message_side_by_side_in_one_process_are_two(tmp_path: Path) -> None:
+    journal(tmp_path / "7.jsonl", ("start", "a"), ("start", "a"), ("end", "a"), ("end", "a"))
+    assert [run.ended_at_s is not None for run in read_journals(tmp_path)] == [True, True]
+
+
 def test_a_journal_that_ends_what_it_never_began_is_refused(tmp_path: Path) -> None:
     journal(tmp_path / "7.jsonl", ("end", "a"))
     with pytest.raises(TidegateError, match="ends a run of a that it never began"):

@@ -90,20 +90,22 @@ class Ledger:
 def read_journals(directory: Path) -> list[Run]:
     """The runs that the workers wrote down, in no order. A line cut short by a kill -9 belongs to no run.
 
+    Of two runs of one message side by side in one process the first end is the first one's: nothing tells them apart.
     Raises TidegateError when a journal ends a run that it never began.
     """
     runs: list[Run] = []
     for path in sorted(directory.glob("*.jsonl")):
-        begun: dict[str, Run] = {}
+        begun: dict[str, list[Run]] = defaultdict(list)
         for line in path.read_text().splitlines(keepends=True):
             if not line.endswith("\n"):
                 continue
             entry = json.loads(line)
             if entry["event"] == "start":
-                begun[entry["id"]] = Run(entry["id"], entry["pid"], entry["at_s"])
-                runs.append(begun[entry["id"]])
-            elif entry["id"] in begun:
-                begun.pop(entry["id"]).ended_at_s = entry["at_s"]
+                run = Run(entry["id"], entry["pid"], entry["at_s"])
+                begun[run.message_id].append(run)
+                runs.append(run)
+            elif begun[entry["id"]]:
+                begun[entry["id"]].pop(0).ended_at_s = entry["at_s"]
             else:
                 raise TidegateError(f"journal {path.name} ends a run of {entry['id']} that it never began")
     return runs
