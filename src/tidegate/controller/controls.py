@@ -3,10 +3,9 @@
 from collections.abc import Callable
 from dataclasses import replace
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
-
+from tidegate.controller.conflicts import again_on_conflict
 from tidegate.core.model import Override, OverrideKind, Pool, PoolState
-from tidegate.errors import ConfigError, Fault, StateConflict
+from tidegate.errors import ConfigError, Fault
 from tidegate.ports import StateStore
 
 __all__ = ["freeze", "pin", "resume"]
@@ -65,4 +64,4 @@ def _change(store: StateStore, pool: str, change: Callable[[PoolState], PoolStat
             store.save(pool, changed, stored.version)
         return stored.state
 
-    return Retrying(retry=retry_if_exception_type(StateConflict), stop=stop_after_attempt(_TRIES), reraise=True)(once)
+    return again_on_conflict(_TRIES, once)

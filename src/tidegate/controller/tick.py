@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from tenacity import Retrying, retry_if_exception_type, stop_after_attempt
-
+from tidegate.controller.conflicts import again_on_conflict
 from tidegate.controller.observe import PoolSources, observe
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.condition import Condition, condition_of
@@ -13,7 +12,7 @@ from tidegate.core.directive import must_tell
 from tidegate.core.model import Decision, Pool, PoolState
 from tidegate.core.observation import Observation, Reading
 from tidegate.core.retire import leaving_hosts, not_left
-from tidegate.errors import StateConflict, TidegateError
+from tidegate.errors import TidegateError
 from tidegate.ports import Clock, Metric, StateStore
 
 __all__ = ["Decide", "PoolTick", "Ticked"]
@@ -72,8 +71,7 @@ class PoolTick:
         the desired count meanwhile, StateUnreadable, and the CloudError tree for state, capacity and directive. When
         only the directive could not be written the count has been set all the same.
         """
-        retrying = Retrying(retry=retry_if_exception_type(StateConflict), stop=stop_after_attempt(_TRIES), reraise=True)
-        decided = retrying(self._decide_and_save, readings)
+        decided = again_on_conflict(_TRIES, lambda: self._decide_and_save(readings))
         untold = self._tell(decided)
         ticked = Ticked(decided.decision, self._act(decided), condition_of(decided.before.pressure))
         if untold is not None:

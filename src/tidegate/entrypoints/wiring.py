@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
 from tidegate.aws.alarms import CloudWatchAlarms
-from tidegate.aws.asg import AutoScalingGroup
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.cloudwatch import CloudWatchMetrics
 from tidegate.aws.dynamodb import DynamoFleetTable
@@ -126,6 +125,8 @@ def _capacity(pool: PoolSettings, clients: AwsClients, clock: Clock) -> Capacity
         cluster, service = pool.ecs.cluster, pool.ecs.service
         return EcsService(clients.ecs(region_in(cluster, service)), cluster, service, clock.now)
     if pool.asg is not None:
+        from tidegate.aws.asg import AutoScalingGroup  # with tenacity, which a function without groups need not load
+
         return AutoScalingGroup(clients.autoscaling(), pool.asg, clock.now)
     # `load` refuses such a file; this is for settings that were made otherwise.
     raise ConfigError([Fault(f"pools.{pool.name}", None, "has nothing to scale", "give it `ecs` or `asg`")])
