@@ -4,7 +4,6 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import replace
 from operator import attrgetter
-from statistics import median_high, median_low
 
 from tidegate.core.model import Sample
 from tidegate.core.typical import typical_per_s
@@ -40,10 +39,10 @@ def without_removals(samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], flo
     *_, second, last = samples
     first = min(bisect_left(samples, last.at_s - LOOK_BACK_S, key=_at_s), len(samples) - 2 - FEWEST_BEFORE)
     before = samples[first:-2]
-    level = median_high(sample.waiting for sample in before)
+    level = sorted([sample.waiting for sample in before])[len(before) // 2]
     least = max(FEW, UNEXPLAINED_SHARE * level)
     fell = max(second.waiting, last.waiting) <= LOW_SHARE * level
-    if not fell or median_low(sample.arrived for sample in before) - last.arrived < least:
+    if not fell or sorted([sample.arrived for sample in before])[(len(before) - 1) // 2] - last.arrived < least:
         return tuple(samples), 0.0
     begin = bisect_left(samples, samples[first].at_s - RATE_OVER_S, key=_at_s)
     rate_per_s = typical_per_s(samples[begin : first + 1])
