@@ -12,8 +12,10 @@ COST = Cost(
 )
 
 
-def costs(ours: Cost = COST, limit: float = 1_000, boto3: float = 400, node: float = 900) -> dict[str, Cost]:
-    others = {LIMIT: limit, "boto3 loop": boto3, "squiss-ts": node}
+def costs(
+    ours: Cost = COST, limit: float = 1_000, boto3: float = 400, celery: float = 200, node: float = 900
+) -> dict[str, Cost]:
+    others = {LIMIT: limit, "boto3 loop": boto3, "celery": celery, "squiss-ts": node}
     return {OURS: ours, **{name: replace(COST, rate_per_s=rate) for name, rate in others.items()}}
 
 
@@ -21,15 +23,21 @@ def judged(table: Table) -> list[bool | None]:
     return [verdict.holds for verdict in verdicts(table)]
 
 
-def test_all_four_limits_hold_where_ours_is_fast_enough() -> None:
-    assert judged({TEN: costs(), HUNDRED: costs()}) == [True, True, True, True]
+def test_all_limits_hold_where_ours_is_fast_enough() -> None:
+    assert judged({TEN: costs(), HUNDRED: costs()}) == [True] * 5
 
 
 def test_each_limit_is_missed_by_its_own_rival_alone() -> None:
-    assert judged({HUNDRED: costs(limit=1_200)}) == [False, True, True, True]
-    assert judged({HUNDRED: costs(boto3=501)}) == [True, False, True, True]
-    assert judged({HUNDRED: costs(node=1_001)}) == [True, True, False, True]
-    assert judged({HUNDRED: costs(replace(COST, calls=0.26))}) == [True, True, True, False]
+    assert judged({HUNDRED: costs(limit=1_200)}) == [False, True, True, True, True]
+    assert judged({HUNDRED: costs(celery=501)}) == [True, False, False, True, True]
+    assert judged({HUNDRED: costs(boto3=501)}) == [True, True, False, True, True]
+    assert judged({HUNDRED: costs(node=1_001)}) == [True, True, True, False, True]
+    assert judged({HUNDRED: costs(replace(COST, calls=0.26))}) == [True, True, True, True, False]
+
+
+def test_only_the_loop_in_threads_may_be_nearer_than_hoped() -> None:
+    assert [verdict.hoped for verdict in verdicts({})] == [False, False, True, False, False]
+    assert verdicts({})[0].line == "no verdict: at least 0.85 × the bare aiobotocore loop: no cell says"
 
 
 def test_a_limit_must_hold_in_every_cell_that_counts_and_says_where_it_does_not() -> None:
@@ -50,8 +58,8 @@ def test_a_cell_in_which_the_endpoint_or_the_handlers_set_the_pace_does_not_coun
         HUNDRED: costs(slow_server, limit=9_000),
         CELLS[2]: costs(idle_worker, limit=9_000),
     }
-    assert judged(table) == [True, True, True, None]
+    assert judged(table) == [True, True, True, True, None]
 
 
 def test_where_no_cell_counts_nothing_is_claimed() -> None:
-    assert judged({TEN: costs(replace(COST, worker_share=0.5))}) == [None] * 4
+    assert judged({TEN: costs(replace(COST, worker_share=0.5))}) == [None] * 5
