@@ -20,9 +20,11 @@ from tidegate.stores.notes import MemoryNotes
 from tidegate.stores.permits import MemoryPermits
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.auto_slots import auto
-from tidegate.worker.fleet_limits import FleetLimits
+from tidegate.worker.fleet_limits import ClassLoad, FleetLimits
 from tidegate.worker.message import Message
+from tidegate.worker.permits import Holding, PermitKeeper
 from tidegate.worker.plan import Plan
+from tidegate.worker.slots import Slots
 from tidegate.worker.sorting import Sorting
 
 pytestmark = pytest.mark.looptime
@@ -180,6 +182,22 @@ async def test_what_an_outstanding_poll_brings_after_the_lease_has_ended_waits_i
         table.error = None
         await until(lambda: work.done["job"] == 1, within_s=3)
     assert set(work.receives.values()) == {1}
+
+
+async def test_a_process_that_was_stopped_for_longer_than_its_lease_starts_nothing_before_it_has_renewed() -> None:
+    at_s, slots = [1_000.0], Slots(4)
+    limits, holding = FleetLimits(6, {"bulk": 2}), Holding("orders", "w1", PLAN.heartbeat_s)
+    times = {"clock": lambda: at_s[0], "wall": lambda: at_s[0]}
+    keeper = PermitKeeper(Table(), limits, holding, slots, lambda: True, random=Random(1).random, **times)
+    keeper.class_loads = lambda: {"bulk": ClassLoad(waiting=1)}
+    renewing = asyncio.create_task(keeper.run())
+    await until(lambda: slots.usable == 4)
+    assert keeper.class_limit("bulk") == 1
+    at_s[0] += LEASE_S  # SIGSTOP and SIGCONT: no task of its own has run yet
+    assert (slots.usable, slots.idle, slots.reserve(4), keeper.class_limit("bulk")) == (0, False, 0, 0)
+    await until(lambda: slots.usable == 4, within_s=LEASE_S)
+    assert keeper.class_limit("bulk") == 1
+    renewing.cancel()
 
 
 async def test_a_worker_without_permits_is_not_taken_for_stuck_because_messages_wait() -> None:

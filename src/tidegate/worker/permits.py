@@ -92,6 +92,7 @@ class PermitKeeper:
         self._writing = asyncio.Lock()
         if limits.slots is not None:
             slots.permit(0)
+            slots.lapsed = lambda: self.away
 
     async def run(self) -> None:
         """Renews for ever."""
@@ -116,7 +117,7 @@ class PermitKeeper:
         if self.limits.of_class(job_class) is None:
             return None
         self._used_classes.add(job_class)
-        return self._allowed.get(class_limit_name(job_class), 0)
+        return 0 if self.away else self._allowed.get(class_limit_name(job_class), 0)
 
     def class_waits(self) -> None:
         """Messages wait for their class: permits are asked for, unless those that were asked for are all there are."""

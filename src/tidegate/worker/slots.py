@@ -39,13 +39,18 @@ class Slots:
         """How many handlers may run by the fleet's limit, see `permits`; None: there is none."""
         self.owed = 0
         """Of those permitted, what is to be given back: handlers may end in them, and nothing more is asked for."""
+        self.lapsed: Callable[[], bool] = lambda: False
+        """Whether the lease of those permitted is over. Asked at each use: a process that was stopped for longer than
+        the lease has answers of polls to deal with before any timer of its own."""
         self._paused = False
         self._held = False
 
     @property
     def usable(self) -> int:
         """How many handlers may run at once."""
-        return self.total if self.permitted is None else min(self.total, self.permitted)
+        if self.permitted is None:
+            return self.total
+        return 0 if self.lapsed() else min(self.total, self.permitted)
 
     @property
     def free(self) -> int:
