@@ -53,6 +53,7 @@ def test_a_burst_that_nothing_in_the_last_minute_explains_is_believed_at_once() 
         polling(busy=1, first_receive_at_s=None),
         polling(busy=1, state=WorkerState.DRAINING),
         worker(busy=1, completions=20, first_receive_at_s=NOW_S - 900),
+        polling(busy=1, answered_at_s=NOW_S - 31),
     ],
 )
 def test_no_proof_without_an_idle_slot_of_a_worker_that_polls_and_starts_that_hardly_waited(
@@ -76,8 +77,19 @@ def test_slots_that_are_idle_for_a_busy_group_or_a_class_at_its_limit_prove_noth
     idle = idle_while_little_starts()
     fifo = read_signals(WAIT, PoolState(ticked_at_s=NOW_S - 10), observe(queue(255, name="a.fifo"), workers=(idle,)))
     assert believed_waiting(WAIT, samples(250), fifo, NOW_S, 0.15) == 255
-    classed = replace(idle.recent, classes={"export": ClassFigures(starts=2)})
-    assert believed_waiting(WAIT, samples(250), seen(255, replace(idle, recent=classed)), NOW_S, 0.15) == 255
+    classed = replace(idle, total=replace(idle.total, classes={"export": ClassFigures(starts=2)}))
+    nothing_new = replace(classed, recent=replace(classed.recent, starts=0, completions=0, waits=()))
+    for report in (classed, nothing_new):
+        assert believed_waiting(WAIT, samples(250), seen(255, report), NOW_S, 0.15) == 255
+
+
+def test_idle_slots_of_a_worker_that_is_cut_off_from_its_queue_prove_nothing() -> None:
+    """Its heartbeats go to another endpoint, and arrive."""
+    silent = worker(busy=1, first_receive_at_s=NOW_S - 900)
+    assert believed_waiting(WAIT, samples(250), seen(255, replace(silent, answered_at_s=NOW_S - 25)), NOW_S, 0.15) == 0
+    assert (
+        believed_waiting(WAIT, samples(250), seen(255, replace(silent, answered_at_s=NOW_S - 31)), NOW_S, 0.15) == 255
+    )
 
 
 def test_a_count_that_falls_faster_than_work_was_started_is_the_stale_one() -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.core.reports import WAIT_BOUNDS_S, ClassFigures, WorkerState, WorkFigures
-from tidegate.errors import Unreachable
+from tidegate.errors import Throttled, Unreachable
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.message import Message
 from tidegate.worker.telemetry import Telemetry, figures_since
@@ -112,6 +112,19 @@ async def test_the_first_report_goes_out_with_the_first_poll_and_then_on_the_bea
         assert reports[0].state is WorkerState.RUNNING
         assert bench.sink.pools[0] == "orders"
         assert bench.sink.expiries_s[0] - reports[0].reported_at_s == 3 * PLAN.heartbeat_s
+
+
+@pytest.mark.looptime
+async def test_a_report_says_when_a_receive_call_was_last_answered_which_a_refused_one_is_not(work: Work) -> None:
+    async with working(work) as bench:
+        await asyncio.sleep(2 * PLAN.poll_wait_s + 1)
+        bench.queue.fail("receive", *[Throttled("sqs:ReceiveMessage", "orders", "slow down")] * 1_000)
+        cut_at_s = asyncio.get_running_loop().time()
+        await asyncio.sleep(40)
+        first, last = bench.sink.reports[0].answered_at_s, bench.sink.reports[-1].answered_at_s
+        assert first is None  # with the first poll, before its answer
+        assert last is not None
+        assert cut_at_s <= last <= cut_at_s + PLAN.poll_wait_s  # by the poll that was out
 
 
 @pytest.mark.looptime

@@ -68,7 +68,7 @@ def _idle_and_prompt(pool: Pool, signals: Signals) -> bool:
     fleet = signals.fleet
     if fleet is None or fleet.idle == 0:
         return False
-    if fleet.starts < fleet.idle and not fleet.classes and not signals.in_groups:
+    if fleet.starts < fleet.idle and not fleet.classed and not signals.in_groups:
         return True  # a slot that polls while a message waits for it starts one
     return fleet.waits is not None and fleet.waits.p99_s <= min(pool.tick_s, pool.target_wait_s / 2)
 

@@ -23,6 +23,10 @@ from tidegate.core.reports import (
 __all__ = ["FleetSignals", "Waits", "digest", "fleet_limit", "is_alive", "known_worker", "sum_fleet"]
 
 SILENT_AFTER_HEARTBEATS = 3.0
+ANSWERED_WITHIN_S = 30.0
+"""The longest poll (20 s,
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html) and some."""
+
 DIGESTS_KEPT = 16_384
 """Workers whose digests are not reckoned anew at each tick: a few megabytes."""
 
@@ -83,6 +87,8 @@ class FleetSignals:
     """That limit, the highest where workers differ; None as long as any worker has none."""
     retries_held: int = 0
     """Put off by the workers' retry budget, in the reports that brought news."""
+    classed: bool = False
+    """Messages carry classes, whether any was started lately or not."""
 
     @property
     def free(self) -> int:
@@ -135,6 +141,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         barred=sum([_barred(worker) for worker in current]),
         fleet_slots=_fleet_slots(current),
         retries_held=sum([figures.retries_held for figures in news]),
+        classed=any(worker.total.classes for worker in current),
     )
 
 
@@ -180,11 +187,15 @@ def is_alive(worker: WorkerReport, now_s: float) -> bool:
 
 
 def _polls(worker: WorkerReport) -> bool:
-    """Takes work, and has done so for long enough to be busy if there was any."""
-    first_s = worker.first_receive_at_s
+    """Takes work, and has done so for long enough to be busy if there was any.
+
+    Not one that is denied, throttled or cut off from its queue: the slots of such a one are idle whatever waits.
+    """
+    first_s, answered_s = worker.first_receive_at_s, worker.answered_at_s
     if worker.state is not WorkerState.RUNNING or first_s is None:
         return False
-    return worker.reported_at_s - first_s >= worker.heartbeat_s / 2
+    answered = answered_s is None or worker.reported_at_s - answered_s <= ANSWERED_WITHIN_S
+    return answered and worker.reported_at_s - first_s >= worker.heartbeat_s / 2
 
 
 def _done_since(

@@ -143,6 +143,8 @@ class WorkerReport:
     """Of its slots, those that the fleet's limit lets it use now; None: there is no such limit."""
     fleet_slots: int | None = None
     """That limit: handlers at a time of all the pool's workers together, as this worker's settings have it."""
+    answered_at_s: float | None = None
+    """When a receive call of its was last answered, with messages or without; None: not told."""
     schema: int = SCHEMA
 
 

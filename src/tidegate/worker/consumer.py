@@ -30,8 +30,9 @@ logger = logging.getLogger(__name__)
 
 
 class Consumer:
-    """Polls for ever, until the slots are closed. `on_poll` is called before each receive call.
+    """Polls for ever, until the slots are closed.
 
+    `on_poll` is called before each receive call, `on_answer` when one is answered.
     `batch` is how many messages one slot takes: those of one call of a batch handler.
     """
 
@@ -41,6 +42,7 @@ class Consumer:
         slots: Slots,
         jobs: Jobs,
         on_poll: Callable[[], None],
+        on_answer: Callable[[], None],
         *,
         poll_wait_s: int,
         batch: int,
@@ -49,6 +51,7 @@ class Consumer:
         self._slots = slots
         self._jobs = jobs
         self._on_poll = on_poll
+        self._on_answer = on_answer
         self._poll_wait_s = poll_wait_s
         self._batch = batch
         self._clock = clock
@@ -122,6 +125,7 @@ class Consumer:
         except CloudError as error:
             self._failed(turn, error)
         else:
+            self._on_answer()
             self._rota.answered(turn, asked, len(received), self._clock())
             self._slots.short_polls += len(received) < asked
             if not received and self._clock() - sent_at_s < wait_s / 2:

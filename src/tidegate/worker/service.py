@@ -280,6 +280,7 @@ class WorkerService:
             self._slots,
             jobs,
             self._polled,
+            self._telemetry.answered,
             poll_wait_s=self._plan.poll_wait_s,
             batch=self._plan.sorting.batch or 1,
             clock=self._clock,

@@ -98,6 +98,7 @@ class Telemetry:
         self.calls = DependencyLog(wall) if calls is None else calls
         self._started_at_s = wall()
         self._first_receive_at_s: float | None = None
+        self._answered_at_s: float | None = None
         self._all = _Counts()
         self._classes: dict[str, _Counts] = {}
         self._redeliveries = self._leases_lost = self._uncertain_deletes = self._retries_held = 0
@@ -117,6 +118,10 @@ class Telemetry:
         if first:
             self._first_receive_at_s = self._wall()
         return first
+
+    def answered(self) -> None:
+        """A receive call has been answered, with messages or without."""
+        self._answered_at_s = self._wall()
 
     def started(self, sent_at_s: float, receive_count: int, job_class: str = "") -> None:
         """A handler starts on a message. A wait that clocks make negative counts as none.
@@ -193,6 +198,7 @@ class Telemetry:
             total=total,
             heartbeat_s=self._heartbeat_s,
             buffered=buffered,
+            answered_at_s=self._answered_at_s,
         )
 
     def delivered(self, report: WorkerReport) -> None:
