@@ -47,9 +47,17 @@ class TidegateError(Exception):
     """What a program ends with that can't go on for it: 2, the same would happen again; 1, a fresh process helps."""
 
 
+def _printable(text: str) -> str:
+    """As Python writes what is no character to look at: a line's end, a terminal's command, a change of direction."""
+    return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """One thing wrong with the settings: where, what stands there, and what to write instead."""
+    """One thing wrong with the settings: where, what stands there, and what to write instead.
+
+    Names that people give (files, pools, job classes) may hold anything; as text it is one line that prints as it is.
+    """
 
     setting: str
     value: object
@@ -57,7 +65,7 @@ class Fault:
     fix: str
 
     def __str__(self) -> str:
-        return f"{self.setting} = {self.value!r}: {self.problem}; {self.fix}"
+        return _printable(f"{self.setting} = {self.value!r}: {self.problem}; {self.fix}")
 
 
 class ConfigError(TidegateError):
