@@ -111,6 +111,22 @@ def test_a_variable_that_fits_nothing_is_a_fault_that_never_shows_its_value(
     assert "hunter2" not in str(fault)
 
 
+def test_two_variables_for_one_setting_are_a_fault_and_none_of_them_wins() -> None:
+    (fault,) = faults(PLAIN, {"TIDEGATE_TICK": "5s", "TIDEGATE_tick": "hunter2"})
+    assert (fault.setting, fault.problem) == (
+        "TIDEGATE_tick",
+        "is set together with TIDEGATE_TICK, which is the same setting",
+    )
+    assert "hunter" not in str(fault)
+
+
+def test_a_name_that_stands_twice_in_a_variables_json_is_a_fault_that_does_not_show_it() -> None:
+    (fault,) = faults(PLAIN, {"TIDEGATE_POOLS__ORDERS__ECS": '{"cluster": "a", "hunter2": 1, "hunter2": 2}'})
+    assert (fault.setting, fault.problem) == ("TIDEGATE_POOLS__ORDERS__ECS", "is not JSON")
+    assert "each name once" in fault.fix
+    assert "hunter2" not in str(fault)
+
+
 def test_a_wrong_value_is_named_by_the_variable_it_came_from() -> None:
     (fault,) = faults(PLAIN, {"TIDEGATE_POOLS__ORDERS__HOLD": "soon"})
     assert (fault.setting, fault.value) == ("TIDEGATE_POOLS__ORDERS__HOLD", "soon")

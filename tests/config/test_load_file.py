@@ -44,6 +44,16 @@ def test_a_missing_file_is_named_with_where_an_example_is(tmp_path: Path) -> Non
     assert "examples/tidegate.toml" in fault.fix
 
 
+@pytest.mark.parametrize("name", ["a\nb.toml", "\x1b[31m.toml", "\u202etoml"])
+def test_a_fault_is_one_line_of_what_prints_whatever_the_name_in_it(tmp_path: Path, name: str) -> None:
+    assert str(refused(tmp_path / name)).isprintable()
+
+
+def test_a_job_class_with_a_line_end_in_its_name_is_told_of_in_one_line() -> None:
+    (fault,) = faults(changed({"service_time_hints": {"mail\nexport": "soon"}}))
+    assert r"has for mail\nexport what is not a duration" in str(fault)
+
+
 def test_a_directory_is_no_file(tmp_path: Path) -> None:
     assert refused(tmp_path).problem == "can't be read: is a directory"
 
@@ -53,6 +63,7 @@ def test_a_directory_is_no_file(tmp_path: Path) -> None:
     [
         (b'tick = "10s"\ntable = \n', "at line 2, column 9"),
         (b"tick = 1\ntick = 2\n", "at line 2"),
+        (b'{"tick": 1, "pools": {"orders": {"queue": "a", "queue": "b"}}}', "'queue' stands twice in one table"),
         (b"[pools.orders\n", "at line 1, column 14"),
         (b'table = "\xff"\n', "is not UTF-8 at byte 9"),
         (b"tick = " + b"9" * 5000, "beyond all measure"),

@@ -1,7 +1,7 @@
 """What each kind of setting takes, and what it says about what it does not take."""
 
 import math
-from datetime import time
+from datetime import date, time
 from typing import Any
 
 import pytest
@@ -35,6 +35,18 @@ def test_what_is_no_duration_is_told_what_is_accepted(written: object) -> None:
     assert fault.problem == "is not a duration"
     assert '"90s"' in fault.fix
     assert '"1h30m"' in fault.fix
+
+
+@pytest.mark.parametrize("written", ["0_1", "١", "1 000", "0x1", "1e", ".", "nan", "inf"])
+def test_a_number_is_written_in_plain_figures(written: str) -> None:
+    (fault,) = faults(changed({"noisy_share": written}))
+    assert (fault.setting, fault.problem) == ("pools.orders.noisy_share", "is not a number")
+
+
+@pytest.mark.parametrize(("written", "said"), [(time(1, 2), "01:02:00"), (date(2026, 1, 2), "2026-01-02")])
+def test_a_date_is_shown_as_a_date(written: object, said: str) -> None:
+    (fault,) = faults(changed({"hold": written}))
+    assert f"hold = (the date or time {said}): is not a duration" in str(fault)
 
 
 @pytest.mark.parametrize("written", [-3, -0.5, "-3", "-5s", "-1h30m", -math.inf])

@@ -13,6 +13,7 @@ from typing import Any
 
 from tidegate.config.findings import HIDDEN, At, Finding
 from tidegate.config.hints import meant
+from tidegate.config.json_text import parse_json
 from tidegate.config.setting import SettingsTable, settings_of
 from tidegate.config.shape import spot
 
@@ -67,11 +68,15 @@ def _apply(result: Overlaid, pools: tuple[str, ...], variable: str, text: str) -
     except _Nowhere as nowhere:  # the value may be anything, a secret too: never shown
         result.findings.append(Finding((variable,), HIDDEN, nowhere.problem, nowhere.fix))
         return
-    result.origins[at] = variable
+    twin = result.origins.setdefault(at, variable)
+    if twin != variable:
+        problem = f"is set together with {twin}, which is the same setting"
+        result.findings.append(Finding((variable,), HIDDEN, problem, "unset one of the two"))
+        return
     try:
-        _put(result.tree, at, json.loads(text) if _is_json(at) else text)
+        _put(result.tree, at, parse_json(text) if _is_json(at) else text)
     except (ValueError, RecursionError):
-        fix = f"write JSON here, such as {json.dumps(_example(at))}"
+        fix = f"write JSON here, each name once, such as {json.dumps(_example(at))}"
         result.findings.append(Finding(at, HIDDEN, "is not JSON", fix))
 
 

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import date, time
 
 from tidegate.errors import Fault
 
@@ -74,6 +75,8 @@ def shown(value: object) -> object:
         return Words("a table")
     if isinstance(value, list | tuple):
         return Words("a list")
+    if isinstance(value, date | time):
+        return Words(f"the date or time {value.isoformat()}")
     if isinstance(value, int) and abs(value) > 10**18:
         return Words("a number beyond 10^18")
     if isinstance(value, str):

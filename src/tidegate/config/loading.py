@@ -11,6 +11,7 @@ from typing import Any
 from tidegate.config.checks_across import check, check_names
 from tidegate.config.environment import overlay
 from tidegate.config.findings import At, Finding, Places, Words
+from tidegate.config.json_text import NamedTwice, parse_json
 from tidegate.config.models import Settings
 from tidegate.config.reading import read_settings
 from tidegate.config.setting import settings_of
@@ -84,10 +85,10 @@ def _tree(data: bytes, file: str) -> dict[str, Any]:
         raise _unreadable(file, "is larger than 1 MB", "name the settings file")
     try:
         text = data.decode("utf-8-sig")  # editors on Windows begin a file with a byte order mark
-        return json.loads(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        return parse_json(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise _unreadable(file, f"is not UTF-8 at byte {error.start}", "save it as UTF-8 text") from error
-    except json.JSONDecodeError as error:
+    except (json.JSONDecodeError, NamedTwice) as error:
         raise _unreadable(file, f"is not JSON: {error}", "mend that place") from error
     except (ValueError, RecursionError) as error:
         # Not only TOMLDecodeError: a number of thousands of digits and tables nested too deep end here too.

@@ -257,9 +257,14 @@ class _Text(Kind):
         return {"maxLength": self.at_most, "minLength": 1, "type": "string"}
 
 
+_WRITTEN = re.compile(r"\s*[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)(e[+-]?[0-9]+)?\s*", re.ASCII | re.IGNORECASE)
+
+
 def _number(value: object) -> float | None:
-    """The value as a finite number, or None. A bool is no number here, though Python thinks so."""
+    """The value as a finite number, or None. A bool is no number here, nor "0_1" or "١", though Python thinks so."""
     if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    if isinstance(value, str) and not _WRITTEN.fullmatch(value):
         return None
     try:
         number = float(value)
