@@ -107,11 +107,39 @@ def test_every_fault_is_named_at_once_with_its_value_and_its_fix(monkeypatch: py
         ({"lifecycle_hook": "drain"}, "nobody would know when to keep and to complete it; set asg"),
         ({"lifecycle_hook": "drain", "asg": "workers", "notices": False}, "leave notices on"),
         ({"table": "fleet", "state_dir": "fleet.d"}, "table = 'fleet' is given too; give one of them"),
-        ({"queue": ""}, "queue = '': "),
+        ({"queue": ""}, "queue = '': is empty; write the queue's URL"),
+        ({"fleet_slots": 0}, "fleet_slots = 0: is too small; write a whole number from 1 to 1000000"),
+        ({"fleet_slots": "2.5"}, "fleet_slots = '2.5': is not a whole number; write"),
+        ({"batch_size": 99}, "batch_size = 99: is too large; write a whole number from 1 to 10"),
+        ({"retry_budget": "nan"}, "retry_budget = 'nan': is not a number; write retries per completed message"),
+        ({"retry_budget": "inf"}, "retry_budget = 'inf': is not a number; write"),
+        ({"retry_floor": 0}, "retry_floor = 0: is too small; write retries a second, above 0"),
+        ({"leave_when_stuck": "maybe"}, "leave_when_stuck = 'maybe': is neither true nor false; write true or false"),
+        ({"executor": "fork"}, "executor = 'fork': is none of the words that this can be; write thread or process"),
+        ({"pool": 3}, "pool = 3: is not a text; write a text"),
+        ({"state_dir": 3}, "state_dir = 3: is not a text; write a text"),
+        ({"heartbeat": "15d"}, "heartbeat = '15d': longer than SQS keeps a message; write a time up to 14d"),
+        ({"class_fleet_slots": "a=1e308"}, "class_fleet_slots = 'a=1e308': a has more than 1000000 slots; write"),
+        (
+            {"class_fleet_slots": "a=5, *=2", "fleet_slots": 4, "state_dir": "d"},
+            "a may have 5 of fleet_slots = 4; write 1 to 4, or raise fleet_slots",
+        ),
+        ({"class_slots": "*=1", "slots": 4}, "class_slots = '*=1': * stands for no class here; name the classes"),
     ],
 )
 def test_a_setting_that_cannot_hold_is_refused(keywords: dict[str, Any], says: str) -> None:
     assert says in faults(**keywords)
+
+
+@pytest.mark.parametrize("value", [object(), [], {}, b"x", 1e400, -1, "", "x", True, "9" * 5000], ids=range(10))
+@pytest.mark.parametrize("name", WorkerSettings.model_fields)
+def test_whatever_a_setting_is_given_a_fault_of_it_is_in_plain_words(name: str, value: object) -> None:
+    try:
+        worker_settings({"queue": "orders", "class_slots": None, name: value})
+    except ConfigError as error:
+        for fault in error.faults:
+            assert fault.fix
+            assert not any(word in str(fault).lower() for word in ("input should", "pydantic", "instance of", "valid"))
 
 
 @pytest.mark.parametrize("lease", [1, 43_200, "12h", "30s"])

@@ -8,9 +8,38 @@ from tidegate.core.durations import parse_duration
 from tidegate.worker.leases import LONGEST_LEASE_S
 from tidegate.worker.shares import parse_shares, written
 
-__all__ = ["LONGEST_POLL_S", "ClassNumbers", "Duration", "LeaseDuration", "LongPoll", "PositiveDuration", "Shares"]
+__all__ = [
+    "LONGEST_POLL_S",
+    "MOST_AT_ONCE",
+    "MOST_FLEET_SLOTS",
+    "MOST_RETRIES",
+    "MOST_SLOTS",
+    "ClassNumbers",
+    "Duration",
+    "LeaseDuration",
+    "LongPoll",
+    "PositiveDuration",
+    "Shares",
+]
 
 LONGEST_POLL_S: Final = 20
+MOST_SLOTS: Final = 1_000
+MOST_FLEET_SLOTS: Final = 1_000_000
+MOST_RETRIES: Final = 1_000.0
+MOST_AT_ONCE: Final = 10
+
+_LONGEST_S: Final = 14 * 86_400.0
+"""No time is longer than SQS can keep a message (14 days).
+
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SetQueueAttributes.html
+"""
+
+
+def _time(value: object) -> float:
+    seconds = parse_duration(value)
+    if seconds > _LONGEST_S:
+        raise ValueError("longer than SQS keeps a message; write a time up to 14d")
+    return seconds
 
 
 def _positive(seconds: float) -> float:
@@ -47,6 +76,8 @@ def _class_numbers(text: str) -> str:
     for name, number in parse_shares(text).items():
         if number != int(number):
             raise ValueError(f"{name} can't have {number:g} slots; write whole numbers, such as bulk=2, mail=1")
+        if number > MOST_FLEET_SLOTS:
+            raise ValueError(f"{name} has more than {MOST_FLEET_SLOTS} slots; write fewer, or leave it out")
     return text
 
 
@@ -54,7 +85,7 @@ Shares = Annotated[str, BeforeValidator(written), AfterValidator(_shares)]
 """Names with their shares: "orders=3, mail=1"."""
 ClassNumbers = Annotated[str, BeforeValidator(written), AfterValidator(_class_numbers)]
 """Job classes with whole numbers of slots: "bulk=2, mail=1"; empty: none."""
-Duration = Annotated[float, BeforeValidator(parse_duration)]
+Duration = Annotated[float, BeforeValidator(_time)]
 """Seconds: 90, "90s", "5m"."""
 PositiveDuration = Annotated[Duration, AfterValidator(_positive)]
 LongPoll = Annotated[Duration, AfterValidator(_long_poll)]

@@ -11,12 +11,16 @@ from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
 from tidegate.core.auto_slots import AutoSlots
-from tidegate.errors import ConfigError, Fault
+from tidegate.errors import ConfigError
 from tidegate.worker.auto_slots import read_slots
 from tidegate.worker.fleet_limits import FleetLimits
 from tidegate.worker.retry_budget import RetryLimit
 from tidegate.worker.setting_types import (
     LONGEST_POLL_S,
+    MOST_AT_ONCE,
+    MOST_FLEET_SLOTS,
+    MOST_RETRIES,
+    MOST_SLOTS,
     ClassNumbers,
     Duration,
     LeaseDuration,
@@ -24,17 +28,14 @@ from tidegate.worker.setting_types import (
     PositiveDuration,
     Shares,
 )
-from tidegate.worker.settings_checks import PREFIX, faults_together, nearest, unknown_variables
+from tidegate.worker.settings_checks import PREFIX, faults_together, unknown_variables
+from tidegate.worker.settings_faults import fault_of
 from tidegate.worker.shares import parse_shares
 
 __all__ = ["PREFIX", "WorkerOptions", "WorkerSettings", "command_line_settings", "worker_settings"]
 
 _AFTER_GRACE_S: Final = 5.0
 """After the grace: a second for handlers that were told, two to release and to delete, one for the final report."""
-_MOST_SLOTS: Final = 1_000
-_MOST_FLEET_SLOTS: Final = 1_000_000
-_MOST_RETRIES: Final = 1_000.0
-_MOST_AT_ONCE: Final = 10
 
 _PLATFORMS_STOP_TIMEOUT: Final = "ECS_CONTAINER_STOP_TIMEOUT"
 
@@ -94,18 +95,18 @@ class WorkerSettings(BaseSettings):
     """The pool that this worker's heartbeat belongs to. Default: the queue's name."""
     id: str = ""
     """The worker's name in reports. Default: host, process and a random part."""
-    slots: Annotated[int | AutoSlots, BeforeValidator(partial(read_slots, most=_MOST_SLOTS))] = 1
+    slots: Annotated[int | AutoSlots, BeforeValidator(partial(read_slots, most=MOST_SLOTS))] = 1
     """How many handlers run at once; or `auto(min=2, max=32, target_wait="50ms")`: as many as the waits call for."""
     class_slots: ClassNumbers = ""
     """The most slots of a job class, such as "bulk=2, mail=1". Default, for each class: all slots but one."""
-    fleet_slots: int | None = Field(default=None, ge=1, le=_MOST_FLEET_SLOTS)
+    fleet_slots: int | None = Field(default=None, ge=1, le=MOST_FLEET_SLOTS)
     """The most slots of all the pool's workers together. Default: as many as there are."""
     class_fleet_slots: ClassNumbers = ""
     """The most slots of a job class in all workers together: "bulk=2, *=5", * for each class that is not named.
     Default: no such limit."""
-    batch_size: int = Field(default=10, ge=1, le=_MOST_AT_ONCE)
+    batch_size: int = Field(default=10, ge=1, le=MOST_AT_ONCE)
     """The most messages of one call of a batch handler; one poll's at most. Such a call takes one slot."""
-    prefetch: int | None = Field(default=None, ge=0, le=_MOST_SLOTS)
+    prefetch: int | None = Field(default=None, ge=0, le=MOST_SLOTS)
     """How many messages may wait in hand for a slot. Default: none where handlers take over 1 s on average, else as
     few as hide the way to SQS and back; never any on a FIFO queue."""
     executor: Literal["thread", "process"] = "thread"
@@ -138,10 +139,10 @@ class WorkerSettings(BaseSettings):
     """A message whose handler raised is hidden for up to this long, doubled at each further receive …"""
     retry_cap: Duration = 300.0
     """… and for no longer than this."""
-    retry_budget: float | None = Field(default=None, ge=0, le=_MOST_RETRIES)
+    retry_budget: float | None = Field(default=None, ge=0, le=MOST_RETRIES, allow_inf_nan=False)
     """Retries of all workers together, per message that they complete: what is over waits for its turn, hidden.
     Default: no such limit, as a `Retry` may well be how a job is meant to go on."""
-    retry_floor: float = Field(default=1.0, gt=0, le=_MOST_RETRIES)
+    retry_floor: float = Field(default=1.0, gt=0, le=MOST_RETRIES, allow_inf_nan=False)
     """Retries a second that all workers together may let go besides, however little they complete."""
     start_delay: Duration = 0.0
     """The first poll is sent after a random time up to this: for a fleet that starts at once and shares a database."""
@@ -258,34 +259,9 @@ def _checked(kind: type[WorkerSettings], keywords: Mapping[str, Any]) -> WorkerS
     try:
         settings = kind(**given)
     except ValidationError as error:
-        faults = [_fault(dict(each)) for each in error.errors()]
+        faults = [fault_of(dict(each), kind.model_fields) for each in error.errors()]
         raise ConfigError([*faults, *unknown_variables(kind.model_fields, os.environ)]) from error
     faults = [*unknown_variables(kind.model_fields, os.environ), *faults_together(settings)]
     if faults:
         raise ConfigError(faults)
     return settings
-
-
-def _fault(error: Mapping[str, Any]) -> Fault:
-    name = ".".join(str(part) for part in error["loc"]) or "settings"
-    if error["type"] == "missing":
-        return Fault(name, None, "not given", f"pass {name}=… or set {PREFIX}{name.upper()}")
-    if error["type"] == "extra_forbidden":
-        return Fault(name, error["input"], "there is no such setting", nearest(name, WorkerSettings.model_fields))
-    problem, _, fix = str(error["msg"]).removeprefix("Value error, ").partition("; ")
-    return Fault(name, error["input"], problem, fix or _FIXES.get(name, f"correct it, or {PREFIX}{name.upper()}"))
-
-
-_FIXES: Final = {
-    "fleet_slots": f"write a whole number from 1 to {_MOST_FLEET_SLOTS}, or leave it out",
-    "batch_size": f"write a whole number from 1 to {_MOST_AT_ONCE}",
-    "prefetch": f"write a whole number from 0 to {_MOST_SLOTS}, or leave it out",
-    "max_extensions": "write a whole number, 0 or more, or leave it out",
-    "max_receives": "write a whole number, 1 or more, or leave it out",
-    "retry_budget": "write retries per completed message, 0.1 for example, or leave it out",
-    "retry_floor": "write retries a second, above 0 and up to 1000",
-    "health_port": "write a port from 1 to 65535, or leave it out",
-    "executor": "write thread or process",
-    "log_level": "write debug, info, warning or error",
-    "queue": "write the queue's URL, its ARN (arn:aws:sqs:REGION:ACCOUNT:NAME) or its name",
-}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidegate.core.durations import format_duration
 from tidegate.errors import Fault
+from tidegate.worker.fleet_limits import ANY_CLASS
 
 if TYPE_CHECKING:
     from tidegate.worker.settings import WorkerSettings
@@ -60,6 +61,9 @@ def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
 
 def _faults_of_slots(settings: "WorkerSettings") -> list[Fault]:
     most = settings.most_slots
+    if ANY_CLASS in settings.class_limits:
+        fix = "name the classes; those that are not named have all slots but one"
+        return [Fault("class_slots", settings.class_slots, f"{ANY_CLASS} stands for no class here", fix)]
     return [
         Fault("class_slots", settings.class_slots, f"{name} may have {number:g} of {most} slots", f"write 1 to {most}")
         for name, number in settings.class_limits.items()
@@ -68,7 +72,7 @@ def _faults_of_slots(settings: "WorkerSettings") -> list[Fault]:
 
 
 def _faults_of_the_fleets(settings: "WorkerSettings") -> list[Fault]:
-    faults = []
+    faults = _faults_of_fleet_slots(settings)
     if settings.retry_budget is None and "retry_floor" in settings.model_fields_set:
         fix = "set retry_budget too, 0.1 for example, or leave this out"
         faults.append(
@@ -79,6 +83,21 @@ def _faults_of_the_fleets(settings: "WorkerSettings") -> list[Fault]:
         given = {name: getattr(settings, name) for name in ("fleet_slots", "class_fleet_slots", "retry_budget")}
         faults += [Fault(name, value, problem, fix) for name, value in given.items() if value not in (None, "")]
     return faults
+
+
+def _faults_of_fleet_slots(settings: "WorkerSettings") -> list[Fault]:
+    most = settings.fleet_slots
+    fix = f"write 1 to {most}, or raise fleet_slots"
+    return [
+        Fault(
+            "class_fleet_slots",
+            settings.class_fleet_slots,
+            f"{name} may have {number} of fleet_slots = {most}",
+            fix,
+        )
+        for name, number in settings.fleet_limits.classes.items()
+        if most is not None and number > most
+    ]
 
 
 def _faults_of_times(settings: "WorkerSettings") -> list[Fault]:
