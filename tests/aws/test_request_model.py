@@ -129,6 +129,9 @@ def text(value: str | bytes) -> str:
     return value.decode() if isinstance(value, bytes) else value
 
 
+CALL = "amz-sdk-invocation-id"
+
+
 def with_header(request: Any, name: str, value: str | None) -> None:
     if name in request.headers:
         del request.headers[name]
@@ -144,6 +147,12 @@ CHANGES: dict[str, Callable[[Any], None]] = {
     "another target than was signed": lambda request: with_header(request, "X-Amz-Target", "AmazonSQS.Other"),
     "a query": lambda request: setattr(request, "url", request.url + "?a=b"),
     "another method": lambda request: setattr(request, "method", "GET"),
+    "a signed header that each call has its own of": lambda request: with_header(
+        request,
+        "Authorization",
+        text(request.headers["Authorization"]).replace("=content-type", f"={CALL};content-type"),
+    ),
+    "a body that is no bytes": lambda request: setattr(request, "body", None),
     "no date": lambda request: with_header(request, "X-Amz-Date", None),
 }
 

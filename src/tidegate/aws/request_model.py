@@ -29,6 +29,8 @@ _TIME: Final = "%Y%m%dT%H%M%SZ"
 _DATE, _TOKEN, _AUTHORIZATION = "x-amz-date", "x-amz-security-token", "authorization"
 _CALL, _LENGTH = "amz-sdk-invocation-id", "content-length"
 _OF_ONE_CALL: Final = frozenset({_DATE, _TOKEN, _AUTHORIZATION, _CALL, _LENGTH})
+_NEVER_SIGNED: Final = frozenset({_CALL, _LENGTH})
+"""By botocore as it is: signing them anew for each body is more than the frame of a second can hold."""
 _KNOWN: Final = _OF_ONE_CALL | {"x-amz-target", "content-type", "x-amzn-query-mode", "user-agent", "amz-sdk-request"}
 """A header beyond these was added by somebody (a tracer, say) who may want another value for each call."""
 
@@ -127,6 +129,8 @@ def model_of(request: Any, credentials: ReadOnlyCredentials) -> RequestModel | N
     names = frozenset(signed["names"].split(";"))
     headers["host"] = parts.netloc.removesuffix(_USUAL_PORTS.get(parts.scheme, ""))
     if signed["key"] != credentials.access_key or not names <= headers.keys() or _DATE not in names:
+        return None
+    if names & _NEVER_SIGNED or not isinstance(request.body, bytes):
         return None
     model = RequestModel(request.url, headers, signed["region"], signed["service"], names)
     ours = model.signature(request.body, _second(headers[_DATE]), credentials)
