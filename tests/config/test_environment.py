@@ -127,6 +127,13 @@ def test_a_name_that_stands_twice_in_a_variables_json_is_a_fault_that_does_not_s
     assert "hunter2" not in str(fault)
 
 
+@pytest.mark.parametrize("depth", [60, 700, 100_000])
+def test_json_that_is_nested_beyond_all_settings_is_a_fault_of_the_variable(depth: int) -> None:
+    (fault,) = faults(PLAIN, {"TIDEGATE_POOLS__ORDERS__HOLD_ON_ALARMS": "[" * depth + "]" * depth})
+    assert fault.setting == "TIDEGATE_POOLS__ORDERS__HOLD_ON_ALARMS"
+    assert fault.fix == 'write JSON here, each name once, such as ["payments-5xx"]'
+
+
 def test_a_wrong_value_is_named_by_the_variable_it_came_from() -> None:
     (fault,) = faults(PLAIN, {"TIDEGATE_POOLS__ORDERS__HOLD": "soon"})
     assert (fault.setting, fault.value) == ("TIDEGATE_POOLS__ORDERS__HOLD", "soon")

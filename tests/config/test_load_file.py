@@ -78,6 +78,22 @@ def test_what_is_not_toml_is_refused_with_the_place(tmp_path: Path, text: bytes,
     assert fault.setting.endswith("tidegate.toml")
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{POOL}x = {'[' * 60}{']' * 60}",
+        f"{POOL}{'a.' * 3000}a = 1",
+        f"[{'a.' * 3000}a]\nx = 1",
+        '{"pools": ' + '{"a": ' * 600 + "1" + "}" * 601,
+    ],
+    ids=["lists", "dotted keys", "a table", "JSON"],
+)
+def test_what_is_nested_beyond_all_settings_is_refused_before_anything_is_made_of_it(tmp_path: Path, text: str) -> None:
+    fault = refused(written(tmp_path, text))
+    assert fault.problem == "has tables or lists in each other by the dozen"
+    assert fault.setting.endswith("tidegate.toml")
+
+
 def test_a_file_of_just_1_mb_is_read(tmp_path: Path) -> None:
     text = f'table = "tidegate"\n{POOL}#'
     assert load(written(tmp_path, text.ljust(1_000_000, "x")), {}).warnings == ()

@@ -9,13 +9,13 @@ import re
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from tidegate.config.findings import HIDDEN, At, Finding
 from tidegate.config.hints import meant
 from tidegate.config.json_text import parse_json
 from tidegate.config.setting import SettingsTable, settings_of
-from tidegate.config.shape import spot
+from tidegate.config.shape import is_too_deep, spot
 
 __all__ = ["PREFIX", "Overlaid", "overlay", "plain_name"]
 
@@ -23,6 +23,8 @@ PREFIX = "TIDEGATE_"
 _NOT_OURS = ("TIDEGATE_WORKER_", "TIDEGATE_DEMO_")
 _NOT_SETTINGS = ("TIDEGATE_CONFIG", "TIDEGATE_CONFIG_REVISION")
 """Where the settings are, and what whoever deploys them changes with them so that they are read anew."""
+_NO_JSON: Final = object()
+"""Instead of a value that could not be read."""
 
 
 @dataclass
@@ -74,10 +76,15 @@ def _apply(result: Overlaid, pools: tuple[str, ...], variable: str, text: str) -
         result.findings.append(Finding((variable,), HIDDEN, problem, "unset one of the two"))
         return
     try:
-        _put(result.tree, at, parse_json(text) if _is_json(at) else text)
+        value = parse_json(text) if _is_json(at) else text
     except (ValueError, RecursionError):
+        value = _NO_JSON
+    if value is _NO_JSON or is_too_deep(value):
+        problem = "is not JSON" if value is _NO_JSON else "has tables or lists in each other by the dozen"
         fix = f"write JSON here, each name once, such as {json.dumps(_example(at))}"
-        result.findings.append(Finding(at, HIDDEN, "is not JSON", fix))
+        result.findings.append(Finding(at, HIDDEN, problem, fix))
+    else:
+        _put(result.tree, at, value)
 
 
 def _place(variable: str, pools: tuple[str, ...]) -> At:

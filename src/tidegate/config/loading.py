@@ -15,7 +15,7 @@ from tidegate.config.json_text import NamedTwice, parse_json
 from tidegate.config.models import Settings
 from tidegate.config.reading import read_settings
 from tidegate.config.setting import settings_of
-from tidegate.config.shape import spot
+from tidegate.config.shape import is_too_deep, spot
 from tidegate.errors import ConfigError, Fault
 
 __all__ = ["Loaded", "assemble", "load", "load_text"]
@@ -85,7 +85,7 @@ def _tree(data: bytes, file: str) -> dict[str, Any]:
         raise _unreadable(file, "is larger than 1 MB", "name the settings file")
     try:
         text = data.decode("utf-8-sig")  # editors on Windows begin a file with a byte order mark
-        return parse_json(text) if text.lstrip().startswith("{") else tomllib.loads(text)
+        tree: dict[str, Any] = parse_json(text) if text.lstrip().startswith("{") else tomllib.loads(text)
     except UnicodeDecodeError as error:
         raise _unreadable(file, f"is not UTF-8 at byte {error.start}", "save it as UTF-8 text") from error
     except (json.JSONDecodeError, NamedTwice) as error:
@@ -96,6 +96,9 @@ def _tree(data: bytes, file: str) -> dict[str, Any]:
         raise _unreadable(
             file, f"is not TOML: {said}", "mend that place (https://toml.io shows how it is written)"
         ) from error
+    if is_too_deep(tree):
+        raise _unreadable(file, "has tables or lists in each other by the dozen", "write no deeper than settings go")
+    return tree
 
 
 def _unreadable(file: str, problem: str, fix: str) -> ConfigError:

@@ -1,6 +1,6 @@
-"""Which settings there are at a place of the tree, read off the tables."""
+"""Which settings there are at a place of the tree, read off the tables, and how deep a tree of values may be."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import UnionType
 from typing import Annotated, Any, Union, get_args, get_origin
 
@@ -8,7 +8,10 @@ from tidegate.config.findings import At
 from tidegate.config.models import Settings
 from tidegate.config.setting import SettingsTable, settings_of
 
-__all__ = ["Spot", "spot"]
+__all__ = ["Spot", "is_too_deep", "spot"]
+
+_DEEPEST = 50
+"""Levels in a tree of values, many more than any setting has: beyond a few hundred Python refuses to copy it."""
 
 Spot = type[SettingsTable] | tuple[type[SettingsTable]] | None
 """What is at a place: a table of settings, (that,) for a list or table of such tables, None for a plain value."""
@@ -25,6 +28,20 @@ def spot(at: At) -> Spot:
         else:
             here = _kind(known[str(part)].kind)
     return here
+
+
+def is_too_deep(tree: object) -> bool:
+    """Whether tables and lists lie in each other by the dozen."""
+    level = [tree]
+    for _ in range(_DEEPEST):
+        level = [inner for each in level if isinstance(each, Mapping | list) for inner in _inside(each)]
+        if not level:
+            return False
+    return True
+
+
+def _inside(container: Mapping[Any, Any] | list[Any]) -> Iterable[Any]:
+    return container.values() if isinstance(container, Mapping) else container
 
 
 def _kind(annotation: Any) -> Spot:
