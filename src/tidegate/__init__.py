@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from tidegate.core.bottlenecks import max_workers_for
     from tidegate.core.decide import decide
-    from tidegate.core.model import Decision, Pool, PoolState
+    from tidegate.core.decision import Decision
+    from tidegate.core.model import Pool, PoolState
     from tidegate.core.observation import Observation
     from tidegate.entrypoints.worker import Worker
     from tidegate.errors import Saturated, TidegateError
@@ -47,7 +48,7 @@ __all__ = [
 
 _HOMES = {
     "AsyncPool": "tidegate.worker.pool",
-    "Decision": "tidegate.core.model",
+    "Decision": "tidegate.core.decision",
     "Message": "tidegate.worker.message",
     "Observation": "tidegate.core.observation",
     "Pool": "tidegate.core.model",

@@ -9,7 +9,7 @@ from botocore.stub import Stubber
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.emf import EmfLines
 from tidegate.aws.metric_data import DATA_PER_CALL, CloudWatchWriter
-from tidegate.core.model import Action, Decision, Reason, Step
+from tidegate.core.decision import Action, Decision, Reason, Step
 from tidegate.core.published import UNITS
 from tidegate.errors import Denied, Throttled
 from tidegate.ports import Datum

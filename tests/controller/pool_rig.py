@@ -10,7 +10,8 @@ from tidegate.controller.controller import Controller
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import PoolSources, queue_metrics
 from tidegate.controller.tick import Decide, PoolTick
-from tidegate.core.model import Action, Decision, Pool, PoolState, Reason
+from tidegate.core.decision import Action, Decision, Reason
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.ports import FleetReader, Publisher, QueueCounts, StateStore
 from tidegate.stores.memory import MemoryStore

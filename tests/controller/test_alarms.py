@@ -10,7 +10,7 @@ from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import age_metric
 from tidegate.core.absence import Absence
 from tidegate.core.decide import decide
-from tidegate.core.model import Reason
+from tidegate.core.decision import Reason
 from tidegate.core.observation import Alarm
 from tidegate.ports import QueueCounts
 from tidegate.testing import FakeMetricsReader

@@ -12,7 +12,8 @@ from tidegate.controller.controller import METRICS, MOST_THREADS, Outcome
 from tidegate.controller.observe import age_metric
 from tidegate.core.condition import Condition, Pressure, condition_of
 from tidegate.core.decide import decide as core_decide
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.decision import Decision
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
 from tidegate.errors import Denied, Gone, StateUnreadable, Unreachable
 from tidegate.ports import Metric, QueueCounts

@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 
 from tests.controller.pool_rig import InlineExecutor, LastMinuteExecutor, Rig, always, controller_of
 from tidegate.controller.loop import next_due, run_times, run_until_stopped
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.decision import Decision
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.testing import FakeClock
 

@@ -10,8 +10,8 @@ from tests.controller.pool_rig import POOL, Rig
 from tests.core.observations import worker
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.decide import decide
+from tidegate.core.decision import Decision, Reason
 from tidegate.core.directive import Directive
-from tidegate.core.model import Decision, Reason
 from tidegate.core.observation import Capacity
 from tidegate.core.reports import WorkerState
 from tidegate.errors import Throttled

@@ -8,7 +8,8 @@ import pytest
 
 from tests.controller.pool_rig import Rig, always, decision, together
 from tidegate.controller.shadow import ShadowStore
-from tidegate.core.model import Decision, Override, OverrideKind, Pool, PoolState
+from tidegate.core.decision import Decision
+from tidegate.core.model import Override, OverrideKind, Pool, PoolState
 from tidegate.core.observation import Capacity, Observation
 from tidegate.errors import CapacityChanged, StateConflict, StateUnreadable, Throttled, TidegateError
 from tidegate.ports import StoredState

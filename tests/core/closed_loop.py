@@ -12,7 +12,8 @@ from tests.core.observations import NOW_S, POOL, capacity, queue, reading
 from tidegate.core.absence import Absence
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.decision import Decision
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WAIT_BOUNDS_S, Fleet, WorkerReport, WorkerState, WorkFigures
 

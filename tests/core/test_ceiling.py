@@ -10,7 +10,8 @@ from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worke
 from tidegate.core.bottlenecks import ApiRate, Database, max_workers_for
 from tidegate.core.ceiling import ceiling, learn_quick
 from tidegate.core.decide import decide
-from tidegate.core.model import Pool, PoolState, Reason, ServiceTime
+from tidegate.core.decision import Reason
+from tidegate.core.model import Pool, PoolState, ServiceTime
 from tidegate.core.reports import WorkerReport
 
 DATABASE = Database(connections=100, reserved=10, per_slot=2)

@@ -7,11 +7,12 @@ import pytest
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.classes import class_mean_s, hinted, learn_classes, mixed
 from tidegate.core.decide import decide
+from tidegate.core.decision import Decision
 from tidegate.core.estimate import Estimate
 from tidegate.core.fleet import sum_fleet
 from tidegate.core.health import crowding
 from tidegate.core.memory import ClassMemory
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.reports import OTHER_CLASS, UNCLASSED, ClassFigures, WorkerReport
 
 AUTO = replace(POOL, policy="littles-law", utilization=None, service_time_hint_s=None)

@@ -10,7 +10,8 @@ from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worke
 from tidegate.core.absence import Absence
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
-from tidegate.core.model import Action, Decision, Override, OverrideKind, Pool, PoolState, Reason, Sample, ServiceTime
+from tidegate.core.decision import Action, Decision, Reason
+from tidegate.core.model import Override, OverrideKind, Pool, PoolState, Sample, ServiceTime
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WAIT_BOUNDS_S
 

@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 
 from tests.core.closed_loop import PLAIN, World
 from tidegate.core.committed import Committed
+from tidegate.core.decision import Reason
 from tidegate.core.estimate import Estimate
 from tidegate.core.finish_by import finish_in_time
-from tidegate.core.model import Pool, Reason
+from tidegate.core.model import Pool
 from tidegate.core.need import Load
 from tidegate.core.observation import Observation
 

@@ -11,8 +11,9 @@ from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worke
 from tidegate.core import guardrails
 from tidegate.core.absence import Absence
 from tidegate.core.ceiling import Ceiling, ceiling
+from tidegate.core.decision import Reason
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Override, OverrideKind, PoolState, Reason
+from tidegate.core.model import Override, OverrideKind, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.overrides import describe, in_force
 from tidegate.core.reports import WorkerReport

@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from tests.core.closed_loop import PLAIN, World
 from tests.core.observations import NOW_S
 from tidegate.core.codec import from_json, to_json
+from tidegate.core.decision import Reason
 from tidegate.core.health import CHANGES_KEPT, COUNTS_KEPT, health_of, learn_health
 from tidegate.core.memory import HealthMemory
-from tidegate.core.model import Reason
 
 
 def learned(

@@ -10,7 +10,8 @@ from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.absence import Absence
 from tidegate.core.condition import Condition
 from tidegate.core.decide import decide
-from tidegate.core.model import Action, Decision, PoolState, Reason
+from tidegate.core.decision import Action, Decision, Reason
+from tidegate.core.model import PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.published import UNITS, published
 from tidegate.core.reports import WAIT_BOUNDS_S

@@ -10,7 +10,8 @@ from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tests.core.test_decide import observations, pools, states
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
-from tidegate.core.model import Decision, Override, OverrideKind, Pool, PoolState, Step
+from tidegate.core.decision import Decision, Step
+from tidegate.core.model import Override, OverrideKind, Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.recording import Record
 from tidegate.core.replay import Difference, Sums, first_difference, recompute, sum_up, what_if

@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core.decide import decide
+from tidegate.core.decision import Reason
 from tidegate.core.directive import Directive, must_tell
-from tidegate.core.model import Override, OverrideKind, PoolState, Reason, Retired
+from tidegate.core.model import Override, OverrideKind, PoolState, Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerState
 

@@ -7,7 +7,8 @@ from typing import Any, Literal, NamedTuple
 
 import pytest
 
-from tidegate.core.model import Decision, PoolState, Scalar
+from tidegate.core.decision import Decision, Scalar
+from tidegate.core.model import PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerReport
 from tidegate.core.stored import Unfit, reader

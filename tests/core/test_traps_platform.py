@@ -7,8 +7,9 @@ import pytest
 from tests.core.closed_loop import POLICIES, World
 from tests.core.observations import NOW_S
 from tidegate.core.absence import Absence
+from tidegate.core.decision import Reason
 from tidegate.core.memory import Contest
-from tidegate.core.model import Override, OverrideKind, Pool, PoolState, Reason
+from tidegate.core.model import Override, OverrideKind, Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.reports import Fleet
 

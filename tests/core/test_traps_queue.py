@@ -9,8 +9,9 @@ from tests.core.closed_loop import PLAIN, POLICIES, World
 from tests.core.observations import NOW_S, capacity, observe, queue, reading, worker
 from tidegate.core.absence import Absence
 from tidegate.core.decide import decide
+from tidegate.core.decision import Decision, Reason
 from tidegate.core.fleet import sum_fleet
-from tidegate.core.model import Decision, Pool, PoolState, Reason
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, QuietGroups, Reading
 from tidegate.core.order import groups_bind
 

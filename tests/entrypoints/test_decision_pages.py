@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.core.plant import Plant
-from tidegate.core.model import Action
+from tidegate.core.decision import Action
 from tidegate.entrypoints.show import Shown
 
 PAGE = Path(__file__).parents[2] / "docs" / "decisions.md"

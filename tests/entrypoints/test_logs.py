@@ -10,7 +10,7 @@ import pytest
 
 from tests.controller.pool_rig import decision
 from tidegate.core.condition import Condition
-from tidegate.core.model import Action, Decision, Health, Reason, Step
+from tidegate.core.decision import Action, Decision, Health, Reason, Step
 from tidegate.entrypoints.logs import LogSink, make_logger
 from tidegate.errors import ConfigError, Denied, Gone
 

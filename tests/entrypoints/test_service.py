@@ -13,7 +13,8 @@ import pytest
 from tests.controller.pool_rig import Rig, always
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.shadow import ShadowStore
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.decision import Decision
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.entrypoints.service import STOP_SIGNALS, NotReady, serve, serve_once, until_signal
 from tidegate.entrypoints.wiring import Wired

@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedd
 import json
 from collections.abc import Callable, Mapping
 
-from tidegate.core.model import Decision
+from tidegate.core.decision import Decision
 from tidegate.core.published import UNITS, published
 
 __all__ = ["EmfLines"]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.tick import PoolTick
-from tidegate.core.model import Decision
+from tidegate.core.decision import Decision
 from tidegate.ports import Clock, EventSink, Publisher
 
 __all__ = ["METRICS", "MOST_THREADS", "Controller", "Outcome"]

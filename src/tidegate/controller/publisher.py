@@ -8,7 +8,7 @@ https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_StatisticSe
 import threading
 from dataclasses import replace
 
-from tidegate.core.model import Decision
+from tidegate.core.decision import Decision
 from tidegate.core.published import UNITS, published
 from tidegate.ports import Datum, MetricsWriter
 

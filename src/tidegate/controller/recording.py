@@ -3,7 +3,8 @@
 from collections.abc import Callable
 
 from tidegate.controller.tick import Decide
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.decision import Decision
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.recording import Record
 

@@ -8,8 +8,9 @@ from tidegate.controller.observe import PoolSources, observe
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.condition import Condition, condition_of
 from tidegate.core.decide import decide as core_decide
+from tidegate.core.decision import Decision
 from tidegate.core.directive import must_tell
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
 from tidegate.core.retire import leaving_hosts, not_left
 from tidegate.errors import TidegateError

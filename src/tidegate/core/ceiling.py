@@ -4,7 +4,8 @@ import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from tidegate.core.model import Pool, PoolState, Reason, ServiceTime
+from tidegate.core.decision import Reason
+from tidegate.core.model import Pool, PoolState, ServiceTime
 from tidegate.core.observation import Capacity
 
 __all__ = ["Ceiling", "ceiling", "learn_quick"]

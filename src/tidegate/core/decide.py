@@ -9,13 +9,14 @@ from dataclasses import replace
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
+from tidegate.core.decision import Action, Decision, Health, Reason, Step
 from tidegate.core.downstream.guard import guard
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
 from tidegate.core.fleet import fleet_limit
 from tidegate.core.health import crowding, health_of, learn_health
 from tidegate.core.learn import learn
-from tidegate.core.model import Action, Decision, Health, Pool, PoolState, Reason, Retired, Step
+from tidegate.core.model import Pool, PoolState, Retired
 from tidegate.core.need import Load, Sized, need
 from tidegate.core.observation import Observation
 from tidegate.core.order import groups_bind

@@ -1,6 +1,7 @@
 """A decision in one sentence: what was seen, what it needs, and which rule had the last word."""
 
-from tidegate.core.model import Pool, Reason
+from tidegate.core.decision import Reason
+from tidegate.core.model import Pool
 from tidegate.core.need import Load
 
 __all__ = ["bulk_sentence", "sentence", "sentence_without_need"]

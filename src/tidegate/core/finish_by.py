@@ -8,8 +8,9 @@ import math
 from dataclasses import dataclass
 
 from tidegate.core.committed import workers_by
+from tidegate.core.decision import Scalar, Step
 from tidegate.core.durations import format_duration
-from tidegate.core.model import Pool, Scalar, Step
+from tidegate.core.model import Pool
 from tidegate.core.need import Load, Sized
 from tidegate.core.sizing import workers_for
 

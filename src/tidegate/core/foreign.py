@@ -7,9 +7,10 @@ twice as long where the other is still there.
 
 from dataclasses import replace
 
+from tidegate.core.decision import Reason
 from tidegate.core.guardrails import Limit
 from tidegate.core.memory import Contest
-from tidegate.core.model import Pool, PoolState, Reason
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Capacity
 
 __all__ = ["learn_foreign", "yielded"]

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tidegate.core.ceiling import Ceiling
-from tidegate.core.model import Override, OverrideKind, Pool, Reason
+from tidegate.core.decision import Reason
+from tidegate.core.model import Override, OverrideKind, Pool
 from tidegate.core.observation import Capacity
 from tidegate.core.overrides import describe
 from tidegate.core.signals import Freshness, Signals

@@ -6,9 +6,10 @@ from dataclasses import replace
 from itertools import pairwise
 
 from tidegate.core.classes import class_mean_s
+from tidegate.core.decision import Health
 from tidegate.core.durations import format_duration
 from tidegate.core.memory import ClassMemory, HealthMemory
-from tidegate.core.model import Health, Pool
+from tidegate.core.model import Pool
 from tidegate.core.reports import UNCLASSED
 
 __all__ = [

@@ -1,4 +1,4 @@
-"""A pool's settings, its memory and its decision. All frozen; seconds and messages unless a name says more."""
+"""A pool's settings and its memory. All frozen; seconds and messages unless a name says more."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -6,30 +6,22 @@ from enum import StrEnum
 from typing import Literal
 
 from tidegate.core.bottlenecks import ApiRate, Database
-from tidegate.core.condition import Condition, Pressure
+from tidegate.core.condition import Pressure
 from tidegate.core.directive import Directive
 from tidegate.core.downstream.state import GuardMemory
 from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence
 from tidegate.core.schema import SCHEMA
 
 __all__ = [
-    "Action",
     "Balance",
-    "Decision",
-    "Health",
     "Override",
     "OverrideKind",
     "Pool",
     "PoolState",
-    "Reason",
     "Retired",
     "Sample",
-    "Scalar",
     "ServiceTime",
-    "Step",
 ]
-
-Scalar = float | int | str | bool | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,81 +215,4 @@ class PoolState:
     """What the pool's workers are told."""
     fleet_slots: int | None = None
     """The limit on handlers that the workers keep among themselves, as they last reported it."""
-    schema: int = SCHEMA
-
-
-class Action(StrEnum):
-    """What a decision does to the desired count."""
-
-    OUT = "out"
-    IN = "in"
-    HOLD = "hold"
-
-
-class Reason(StrEnum):
-    """Which rule had the last word."""
-
-    NEED = "need"
-    STEADY = "steady"
-    CEILING = "ceiling"
-    RAMP = "ramp"
-    HOLD_TIME = "hold_time"
-    DOWNSTREAM = "downstream"
-    BUSY_FLOOR = "busy_floor"
-    MINIMUM = "minimum"
-    MAXIMUM = "maximum"
-    NOT_STARTING = "not_starting"
-    CONTESTED = "contested"
-    DEPLOYING = "deploying"
-    RETIRING = "retiring"
-    FROZEN = "frozen"
-    PINNED = "pinned"
-    SIGNAL_STALE = "signal_stale"
-    SIGNAL_MISSING = "signal_missing"
-    QUEUE_DENIED = "queue_denied"
-    QUEUE_GONE = "queue_gone"
-    UNMEASURED = "unmeasured"
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of the fixed order: its name, the values it saw and made, and what it did in words."""
-
-    name: str
-    values: Mapping[str, Scalar] = field(default_factory=dict)
-    note: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Health:
-    """How the pool fares: `core.health` has the formulas. `advice` are sentences: what was noticed, what to mend.
-
-    `usual_count` is the count of workers that held for most of the last days, `usual_share` for how much of them.
-    """
-
-    changes_per_min: float = 0.0
-    reversals_per_h: int = 0
-    pinned_share: float = 0.0
-    usual_count: int | None = None
-    usual_share: float = 0.0
-    watched_s: float = 0.0
-    advice: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Decision:
-    """Desired count, reason code, one sentence, and every step's values."""
-
-    pool: str
-    at_s: float
-    current: int
-    desired: int
-    action: Action
-    reason: Reason
-    sentence: str
-    steps: tuple[Step, ...] = ()
-    errors: tuple[str, ...] = ()
-    health: Health = field(default_factory=Health)
-    state: Condition = Condition.NORMAL
-    """Late for more than a minute at the ceiling (or under the downstream guard): producers are asked to send less."""
     schema: int = SCHEMA

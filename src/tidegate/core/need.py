@@ -3,8 +3,9 @@
 from dataclasses import dataclass, field
 
 from tidegate.core.committed import Committed
+from tidegate.core.decision import Scalar, Step
 from tidegate.core.estimate import Estimate
-from tidegate.core.model import Pool, Scalar, Step
+from tidegate.core.model import Pool
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
 
 __all__ = ["LATE_SHARE_ALLOWED", "Load", "Sized", "drain_s", "need"]

@@ -3,9 +3,9 @@
 How many groups wait is nothing that SQS tells. That slots stand idle while messages wait is told by the workers.
 """
 
+from tidegate.core.decision import Reason
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Reason
 
 __all__ = ["groups_bind", "idle_since"]
 

@@ -6,7 +6,7 @@ The names and units are those of infra/observability/pool.json, which a test hol
 from collections.abc import Mapping
 
 from tidegate.core.condition import Condition
-from tidegate.core.model import Decision, Scalar
+from tidegate.core.decision import Decision, Scalar
 
 __all__ = ["UNITS", "published"]
 

@@ -9,7 +9,8 @@ import math
 from collections.abc import Callable
 from dataclasses import replace
 
-from tidegate.core.model import Pool, Step
+from tidegate.core.decision import Step
+from tidegate.core.model import Pool
 from tidegate.core.need import Load, Sized
 from tidegate.core.signals import Quiet, Signals
 

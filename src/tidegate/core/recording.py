@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.decision import Decision
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.schema import SCHEMA
 

@@ -2,10 +2,11 @@
 
 from collections.abc import Sequence
 
+from tidegate.core.decision import Reason, Scalar
 from tidegate.core.directive import Directive, said, to_repeat
 from tidegate.core.fleet import is_alive
 from tidegate.core.guardrails import Limit, can_lower
-from tidegate.core.model import Override, OverrideKind, Reason, Retired, Scalar
+from tidegate.core.model import Override, OverrideKind, Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerState
 from tidegate.core.retire import Outcome, retire

@@ -5,11 +5,12 @@ from dataclasses import dataclass
 
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling
+from tidegate.core.decision import Reason
 from tidegate.core.downstream.guard import Guarded
 from tidegate.core.estimate import Estimate
 from tidegate.core.foreign import yielded
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import PoolState, Reason
+from tidegate.core.model import PoolState
 from tidegate.core.need import Load, Sized
 from tidegate.core.overrides import describe
 from tidegate.core.retire import serving

@@ -4,9 +4,10 @@ The platform goes on trying by itself, so nothing is lost by not asking for more
 backlog grows, would only fill the pool to its maximum with workers that do not start.
 """
 
+from tidegate.core.decision import Reason
 from tidegate.core.guardrails import Limit
 from tidegate.core.memory import Presence
-from tidegate.core.model import PoolState, Reason
+from tidegate.core.model import PoolState
 from tidegate.core.observation import Capacity
 from tidegate.core.signals import Signals
 

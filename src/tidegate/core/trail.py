@@ -3,8 +3,9 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tidegate.core.decision import Reason, Scalar, Step
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Pool, Reason, Scalar, Step
+from tidegate.core.model import Pool
 from tidegate.core.need import Sized
 from tidegate.core.observation import Observation
 from tidegate.core.watch import Watched

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from tidegate.core.adapt import blind_s, growth
 from tidegate.core.committed import workers_by
-from tidegate.core.model import Pool, Scalar, Step
+from tidegate.core.decision import Scalar, Step
+from tidegate.core.model import Pool
 from tidegate.core.need import LATE_SHARE_ALLOWED, Load, Sized
 from tidegate.core.sizing import slots_for_target, workers_for
 

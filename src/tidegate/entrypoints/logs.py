@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TextIO
 
 from tidegate.core.condition import Condition
-from tidegate.core.model import Decision, Scalar
+from tidegate.core.decision import Decision, Scalar
 from tidegate.entrypoints.json_lines import Event, JsonLines
 from tidegate.entrypoints.show import condition_text, error_text
 from tidegate.entrypoints.streams import Lossy

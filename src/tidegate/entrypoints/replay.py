@@ -13,7 +13,7 @@ from tidegate.entrypoints.show import say
 from tidegate.errors import ConfigError, Fault
 
 if TYPE_CHECKING:
-    from tidegate.core.model import Decision
+    from tidegate.core.decision import Decision
     from tidegate.core.recording import Record
     from tidegate.core.replay import Difference, Instead
 

@@ -7,8 +7,9 @@ import traceback
 from collections.abc import Sequence
 
 from tidegate.core.condition import Condition
+from tidegate.core.decision import Decision, Health, Scalar, Step
 from tidegate.core.health import in_words
-from tidegate.core.model import Decision, Health, Override, Scalar, Step
+from tidegate.core.model import Override
 from tidegate.core.overrides import describe
 from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import TidegateError

@@ -5,7 +5,8 @@ from dataclasses import replace
 from typing import Any, Protocol
 
 from tidegate.core.decide import decide
-from tidegate.core.model import Decision, Pool, PoolState
+from tidegate.core.decision import Decision
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.lab.scenario import Floats, Scenario
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from tidegate.core.condition import Condition
-from tidegate.core.model import Decision
+from tidegate.core.decision import Decision
 
 __all__ = ["EventSink"]
 

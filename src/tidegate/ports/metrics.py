@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from tidegate.core.model import Decision
+from tidegate.core.decision import Decision
 from tidegate.core.observation import Alarm, Reading
 
 __all__ = ["AlarmReader", "Datum", "Metric", "MetricHistory", "MetricsReader", "MetricsWriter", "Publisher"]

@@ -4,7 +4,7 @@ import threading
 from collections.abc import Sequence
 
 from tidegate.core.condition import Condition
-from tidegate.core.model import Decision
+from tidegate.core.decision import Decision
 
 __all__ = ["RecordedEvents"]
 

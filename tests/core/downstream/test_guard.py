@@ -13,7 +13,8 @@ from tests.core.plant import POOL, Plant
 from tidegate.core.absence import Absence
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
-from tidegate.core.model import Action, Decision, Override, OverrideKind, PoolState, Reason
+from tidegate.core.decision import Action, Decision, Reason
+from tidegate.core.model import Override, OverrideKind, PoolState
 from tidegate.core.observation import Alarm
 
 HOUR_S = 3600.0

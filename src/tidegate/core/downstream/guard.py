@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from tidegate.core.ceiling import Ceiling
+from tidegate.core.decision import Reason, Scalar
 from tidegate.core.downstream.dependencies import accept_as_usual, learn_dependencies, signs_of
 from tidegate.core.downstream.hold import Situation, next_hold
 from tidegate.core.downstream.state import GuardMemory, Hold, Sign
@@ -25,7 +26,7 @@ from tidegate.core.downstream.step_effect import (
     text,
 )
 from tidegate.core.fleet import FleetSignals
-from tidegate.core.model import Pool, PoolState, Reason, Scalar
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Alarm, Observation
 from tidegate.core.signals import Signals
 
