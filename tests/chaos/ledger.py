@@ -1,5 +1,6 @@
 """Why a message ran again: each such run has a reason on record, or it is a fault of the worker's."""
 
+import math
 from collections import Counter, defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -26,12 +27,17 @@ class Record:
         """Why `run` was followed by another of the same message."""
         if run.pid in self.killed_pids:
             return "its worker was killed"
-        if self.parted is not None and run.started_at_s <= self.parted[1] and again.started_at_s >= self.parted[0]:
+        if self.parted is not None and self._in_hand(run, *self.parted) and again.started_at_s >= self.parted[0]:
             return "it was in hand in the partition"
         since_s = run.started_at_s - self.lease_s
         if any(since_s <= at_s <= again.started_at_s for at_s in self.unanswered_at_s.get(run.message_id, ())):
             return "an answer was lost"
         return None
+
+    def _in_hand(self, run: Run, from_s: float, to_s: float) -> bool:
+        """Between the two times: it ran, or its delete may have waited for an answer, until its lease was over."""
+        ended_s = math.inf if run.ended_at_s is None else run.ended_at_s
+        return run.started_at_s <= to_s and ended_s + self.lease_s >= from_s
 
 
 def explain(runs: Iterable[Run], record: Record) -> tuple[Counter[str], list[str]]:

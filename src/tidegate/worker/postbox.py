@@ -25,7 +25,11 @@ class Postbox(Generic[T]):
         self._woken = False
 
     def put(self, thing: T) -> None:
-        """From any thread. Raises RuntimeError when the loop is closed: then nobody will ever receive it."""
+        """From any thread.
+
+        Raises RuntimeError when the loop is closed, for then nobody will ever receive it; put by a callback of another
+        loop, that loop's exception handler is told instead.
+        """
         self._things.append(thing)
         if not self._woken:  # else `_deliver` has yet to run, and will see what was appended before this look
             self._woken = True
