@@ -83,6 +83,13 @@ def test_slots_that_are_idle_for_a_busy_group_or_a_class_at_its_limit_prove_noth
         assert believed_waiting(WAIT, samples(250), seen(255, report), NOW_S, 0.15) == 255
 
 
+def test_idle_slots_of_before_the_last_tick_say_nothing_of_what_has_come_since() -> None:
+    """A burst that the last tick believed would be gone at this one, until the next heartbeat."""
+    old = worker(first_receive_at_s=NOW_S - 900, at_s=NOW_S - 12)
+    assert believed_waiting(WAIT, samples(0, 500), seen(490, old), NOW_S, 0.15) == 490
+    assert believed_waiting(WAIT, samples(0, 500), seen(490, replace(old, reported_at_s=NOW_S - 2)), NOW_S, 0.15) == 0
+
+
 def test_idle_slots_of_a_worker_that_is_cut_off_from_its_queue_prove_nothing() -> None:
     """Its heartbeats go to another endpoint, and arrive."""
     silent = worker(busy=1, first_receive_at_s=NOW_S - 900)

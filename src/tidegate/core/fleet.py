@@ -56,9 +56,10 @@ class FleetSignals:
     """The workers heard of lately, summed.
 
     `departures` are completions since the last tick and `starts` handler runs begun, each counted once however ticks
-    and heartbeats fall. `idle` are the free slots of workers that poll for work. `runs` and the sums are those of the
-    reports that brought news. `heartbeat_s` is the longest of the workers' intervals. `buffered` messages were received
-    and have not started. `classes` are the figures of the reports that brought news, by job class.
+    and heartbeats fall. `idle` are the free slots of workers that poll for work, as told since the last tick. `runs`
+    and the sums are those of the reports that brought news. `heartbeat_s` is the longest of the workers' intervals.
+    `buffered` messages were received and have not started. `classes` are the figures of the reports that brought news,
+    by job class.
     """
 
     workers: int
@@ -125,7 +126,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         slots=slots,
         busy=busy,
         busy_workers=sum([worker.busy > 0 for worker in current]),
-        idle=sum([worker.slots - _barred(worker) - worker.busy for worker in current if _polls(worker)]),
+        idle=sum([_idle(worker, state.ticked_at_s) for worker in current]),
         heartbeat_s=max([worker.heartbeat_s for worker in current]),
         starts=starts,
         departures=departures,
@@ -184,6 +185,12 @@ def is_alive(worker: WorkerReport, now_s: float) -> bool:
     """Heard of within three of its heartbeats, and not yet at its end: it may hold nothing and wait to be stopped."""
     heard_s = now_s - worker.reported_at_s
     return heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s and worker.state is not WorkerState.STOPPED
+
+
+def _idle(worker: WorkerReport, ticked_at_s: float | None) -> int:
+    """As reported since the last tick: an earlier heartbeat knows nothing of what that tick saw come."""
+    told = ticked_at_s is None or worker.reported_at_s > ticked_at_s
+    return worker.slots - _barred(worker) - worker.busy if told and _polls(worker) else 0
 
 
 def _polls(worker: WorkerReport) -> bool:
