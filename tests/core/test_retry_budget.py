@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.core.retry_budget import BURST, RetryCredit, RetryRule, earned, may_go_now, spent
+from tidegate.core.retry_budget import BURST, RetryCredit, RetryRule, earned, last_may_go, spent
 
 RULE = RetryRule(ratio=0.1, floor_per_s=0.5)
 
@@ -39,9 +39,12 @@ class Shelf:
     def complete(self, count: int) -> None:
         self.completed_s += [self.now_s] * count
         self.credit = earned(self.rule, self.credit, self.now_s, count)
-        for _ in range(may_go_now(self.credit, len(self.waiting))):
+        while self.waiting and last_may_go(self.rule, self.credit, self.before_last_s()):
             self.waiting.pop()
             self.let_go_s.append(self.now_s)
+
+    def before_last_s(self) -> float | None:
+        return self.waiting[-2] - self.now_s if len(self.waiting) > 1 else None
 
 
 EVENTS = st.lists(
@@ -82,6 +85,15 @@ def test_in_any_window_what_goes_is_within_burst_completions_and_floor(
             assert last - first + 1 <= budget + 1e-6
 
 
+def test_a_retry_that_completions_call_forward_takes_nothing_from_those_that_keep_their_times() -> None:
+    shelf = play(
+        RetryRule(0.5, 1.0), [("time", 10.0), ("fail", 2), ("time", 1.5), ("fail", 11), ("complete", 1)], BURST
+    )
+    assert list(shelf.waiting) == [12.0, 13.0]
+    shelf.complete(1)
+    assert list(shelf.waiting) == [12.0]
+
+
 @given(rule=RULES, events=EVENTS)
 def test_every_retry_goes_in_the_end_and_none_is_lost(rule: RetryRule, events: list[tuple[str, float]]) -> None:
     shelf = play(rule, events, BURST)
@@ -93,8 +105,10 @@ def test_every_retry_goes_in_the_end_and_none_is_lost(rule: RetryRule, events: l
 @given(rule=RULES, events=EVENTS)
 def test_what_is_earned_is_used_while_anything_waits(rule: RetryRule, events: list[tuple[str, float]]) -> None:
     shelf = play(rule, events, BURST)
-    if shelf.waiting:
-        assert -1e-6 <= len(shelf.waiting) + shelf.credit.credit < 1.0 + 1e-6
+    owed = -shelf.credit.credit
+    assert owed <= len(shelf.waiting) + 1e-6
+    if len(shelf.waiting) > 1:
+        assert rule.floor_per_s * (shelf.waiting[-2] - shelf.now_s) <= owed + 1e-6
 
 
 def test_in_an_outage_retries_dry_up_to_the_floor_and_come_back_with_the_completions() -> None:

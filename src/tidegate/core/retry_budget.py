@@ -14,7 +14,7 @@ import math
 from dataclasses import dataclass, replace
 from typing import Final
 
-__all__ = ["BURST", "RetryCredit", "RetryRule", "earned", "may_go_now", "spent"]
+__all__ = ["BURST", "RetryCredit", "RetryRule", "earned", "last_may_go", "spent"]
 
 BURST: Final = 10.0
 """Retries that a worker may save up: so many go at once after a quiet time."""
@@ -68,10 +68,15 @@ def _until_paid_s(rule: RetryRule, debt: float) -> float:
     return debt / rule.floor_per_s if rule.floor_per_s > 0 else math.inf
 
 
-def may_go_now(credit: RetryCredit, waiting: int) -> int:
-    """How many of those that wait for their time have been paid for by completions: the last ones may go now.
+def last_may_go(rule: RetryRule, credit: RetryCredit, before_s: float | None) -> bool:
+    """Whether the last of those that wait for their time has been paid for by completions, and may go now.
 
-    >>> may_go_now(RetryCredit(-2.0, 0.0), waiting=3), may_go_now(RetryCredit(-2.9, 0.0), waiting=3)
-    (1, 0)
+    `before_s`: how many seconds the one before it still has to wait; None: it is the only one. All that stay keep their
+    times, so what is left must, with the floor, cover the latest of these; the earlier ones have more to spare.
+
+    >>> rule = RetryRule(ratio=0.1, floor_per_s=0.5)
+    >>> last_may_go(rule, RetryCredit(-2.0, 0.0), before_s=4.0), last_may_go(rule, RetryCredit(-2.0, 0.0), before_s=3.0)
+    (True, False)
     """
-    return min(waiting, max(0, math.floor(waiting + credit.credit + _DRIFT)))
+    by_floor = rule.floor_per_s * before_s if before_s is not None and math.isfinite(before_s) else 0.0
+    return credit.credit + by_floor >= -_DRIFT

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidegate.core.retry_budget import BURST, RetryCredit, RetryRule, earned, may_go_now, spent
+from tidegate.core.retry_budget import BURST, RetryCredit, RetryRule, earned, last_may_go, spent
 from tidegate.errors import CloudError
 from tidegate.ports import VisibilityChange
 from tidegate.worker.lane import Hand, Lane
@@ -95,9 +95,12 @@ class RetryBudget:
         self._completed_per_s = self._rate(now_s) + 1 / _MEMORY_S
         self._completed_at_s = now_s
         self._earn(now_s, 1)
-        for _ in range(may_go_now(self._credit, len(self._hidden))):
+        while self._hidden and last_may_go(self._rule(), self._credit, self._before_last_s(now_s)):
             self._going.append((self._hidden.pop(), now_s))
             self._wake.set()
+
+    def _before_last_s(self, now_s: float) -> float | None:
+        return self._hidden[-2].due_s - now_s if len(self._hidden) > 1 else None
 
     def delay_s(self, hand: Hand, backoff_s: int) -> int:
         """Whole seconds until this message comes back: its backoff, or its turn when that is later."""
