@@ -92,7 +92,13 @@ resource "aws_sqs_queue_policy" "tls_only" {
   for_each = local.made_queues
 
   queue_url = each.value.id
-  policy    = jsonencode({ Version = "2012-10-17", Statement = [merge(local.tls_only, { Resource = each.value.arn })] })
+  policy = jsonencode({
+    Version = "2012-10-17"
+    Statement = [
+      for one in concat([local.tls_only], [for more in jsondecode(var.queue_policy_statements) : more if each.key == "queue"]) :
+      merge(one, { Resource = each.value.arn })
+    ]
+  })
 }
 
 module "alarms" {

@@ -96,6 +96,17 @@ variable "max_receive_count" {
   }
 }
 
+variable "queue_policy_statements" {
+  description = "JSON list of statements that the policy of the queue made here has besides its own, such as one that lets an SNS topic send. Their Resource is filled in. A second aws_sqs_queue_policy would replace the first."
+  type        = string
+  default     = "[]"
+
+  validation {
+    condition     = can([for one in jsondecode(var.queue_policy_statements) : one.Effect])
+    error_message = "queue_policy_statements must be a JSON list of policy statements: write jsonencode([{ Effect = … }])."
+  }
+}
+
 variable "ecs" {
   description = "The ECS service whose desired count is set. Either this or autoscaling_group."
   type        = object({ cluster_arn = string, service_arn = string })

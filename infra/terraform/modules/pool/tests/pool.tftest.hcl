@@ -40,6 +40,28 @@ run "a_queue_with_its_dead_letter_queue_is_made" {
   }
 }
 
+run "others_may_use_the_queue_as_its_policy_says" {
+  variables {
+    queue_policy_statements = jsonencode([{
+      Effect    = "Allow"
+      Principal = { Service = "sns.amazonaws.com" }
+      Action    = "sqs:SendMessage"
+      Condition = { ArnEquals = { "aws:SourceArn" = "arn:aws:sns:us-east-1:123456789012:orders" } }
+    }])
+  }
+
+  assert {
+    condition = [for one in jsondecode(aws_sqs_queue_policy.tls_only["queue"].policy).Statement : one.Effect] == ["Deny", "Allow"] && alltrue([
+      for one in jsondecode(aws_sqs_queue_policy.tls_only["queue"].policy).Statement : one.Resource == aws_sqs_queue.this[0].arn
+    ])
+    error_message = "the topic may not send, or not to this queue"
+  }
+  assert {
+    condition     = length(jsondecode(aws_sqs_queue_policy.tls_only["dead_letters"].policy).Statement) == 1
+    error_message = "the topic may send dead letters"
+  }
+}
+
 run "the_worker_may_do_exactly_this" {
   assert {
     condition = { for one in jsondecode(output.worker_policy_json).Statement : one.Sid => flatten([one.Action]) } == {

@@ -26,6 +26,7 @@ run "refuses_every_wrong_value" {
     visibility_timeout_seconds = 0
     message_retention_seconds  = 59
     max_receive_count          = 0
+    queue_policy_statements    = "Allow"
     ecs                        = { cluster_arn = "prod", service_arn = "orders" }
     autoscaling_group          = "arn:aws:autoscaling:us-east-1:123456789012:autoScalingGroup:x:autoScalingGroupName/g"
     target_wait                = "half a minute"
@@ -44,7 +45,7 @@ run "refuses_every_wrong_value" {
   }
   expect_failures = [
     var.name, var.table_arn, var.queue_arn, var.dead_letter_queue_arn, var.kms_key_arn, var.fifo,
-    var.visibility_timeout_seconds, var.message_retention_seconds, var.max_receive_count, var.ecs,
+    var.visibility_timeout_seconds, var.message_retention_seconds, var.max_receive_count, var.queue_policy_statements, var.ecs,
     var.autoscaling_group, var.target_wait, var.min_workers, var.max_workers, var.slots_per_worker, var.more_settings,
     var.worker_role_name, var.attach_worker_policy, var.namespace, var.late_share_objective,
     var.scale_events_per_minute, var.left_out, var.alarm_actions, var.tags,
