@@ -152,6 +152,9 @@ CHANGES: dict[str, Callable[[Any], None]] = {
         "Authorization",
         text(request.headers["Authorization"]).replace("=content-type", f"={CALL};content-type"),
     ),
+    "a second attempt": lambda request: with_header(
+        request, "amz-sdk-request", "ttl=20261130T093000Z; attempt=2; max=2"
+    ),
     "a body that is no bytes": lambda request: setattr(request, "body", None),
     "no date": lambda request: with_header(request, "X-Amz-Date", None),
 }

@@ -27,11 +27,12 @@ _SIGNED: Final = re.compile(
 )
 _TIME: Final = "%Y%m%dT%H%M%SZ"
 _DATE, _TOKEN, _AUTHORIZATION = "x-amz-date", "x-amz-security-token", "authorization"
-_CALL, _LENGTH = "amz-sdk-invocation-id", "content-length"
+_CALL, _LENGTH, _ATTEMPT = "amz-sdk-invocation-id", "content-length", "amz-sdk-request"
 _OF_ONE_CALL: Final = frozenset({_DATE, _TOKEN, _AUTHORIZATION, _CALL, _LENGTH})
+_FIRST: Final = "attempt=1"
 _NEVER_SIGNED: Final = frozenset({_CALL, _LENGTH})
 """By botocore as it is: signing them anew for each body is more than the frame of a second can hold."""
-_KNOWN: Final = _OF_ONE_CALL | {"x-amz-target", "content-type", "x-amzn-query-mode", "user-agent", "amz-sdk-request"}
+_KNOWN: Final = _OF_ONE_CALL | {"x-amz-target", "content-type", "x-amzn-query-mode", "user-agent", _ATTEMPT}
 """A header beyond these was added by somebody (a tracer, say) who may want another value for each call."""
 
 _USUAL_PORTS: Final = {"http": ":80", "https": ":443"}
@@ -130,11 +131,16 @@ def model_of(request: Any, credentials: ReadOnlyCredentials) -> RequestModel | N
     headers["host"] = parts.netloc.removesuffix(_USUAL_PORTS.get(parts.scheme, ""))
     if signed["key"] != credentials.access_key or not names <= headers.keys() or _DATE not in names:
         return None
-    if names & _NEVER_SIGNED or not isinstance(request.body, bytes):
+    if names & _NEVER_SIGNED or not isinstance(request.body, bytes) or _is_repeated(headers):
         return None
     model = RequestModel(request.url, headers, signed["region"], signed["service"], names)
     ours = model.signature(request.body, _second(headers[_DATE]), credentials)
     return model if hmac.compare_digest(ours, signed["signature"]) else None
+
+
+def _is_repeated(headers: Mapping[str, str]) -> bool:
+    """It says that it is botocore's second attempt, or until when there may be one, which is true of this one only."""
+    return headers.get(_ATTEMPT, _FIRST) != _FIRST
 
 
 def _second(stamp: str) -> int:
