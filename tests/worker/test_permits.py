@@ -184,6 +184,26 @@ async def test_what_an_outstanding_poll_brings_after_the_lease_has_ended_waits_i
     assert set(work.receives.values()) == {1}
 
 
+async def test_what_has_given_its_permits_back_rests_until_the_worker_ends() -> None:
+    looks, slots, loop = list[float](), Slots(4), asyncio.get_running_loop()
+
+    def clock() -> float:
+        looks.append(loop.time())
+        assert len(looks) < 1_000, "it spins"
+        return looks[-1]
+
+    holding = Holding("orders", "w1", PLAN.heartbeat_s)
+    keeper = PermitKeeper(
+        Table(), FleetLimits(6), holding, slots, lambda: True, clock=clock, wall=loop.time, random=Random(1).random
+    )
+    renewing = asyncio.create_task(keeper.run())
+    await until(lambda: slots.permitted == 4)
+    await keeper.release()
+    await asyncio.sleep(2 * PLAN.heartbeat_s)
+    assert not renewing.done()
+    renewing.cancel()
+
+
 async def test_a_process_that_was_stopped_for_longer_than_its_lease_starts_nothing_before_it_has_renewed() -> None:
     at_s, slots = [1_000.0], Slots(4)
     limits, holding = FleetLimits(6, {"bulk": 2}), Holding("orders", "w1", PLAN.heartbeat_s)

@@ -95,13 +95,14 @@ class PermitKeeper:
             slots.lapsed = lambda: self.away
 
     async def run(self) -> None:
-        """Renews for ever."""
-        while True:
+        """Renews until everything has been given back. Does not end by itself: a task that does is a fault."""
+        while not self._left:
             self._wake.clear()
             async with self._writing:
                 if not self._left:
                     await self._look()
             await self._rest()
+        await asyncio.Event().wait()
 
     @property
     def away(self) -> bool:
