@@ -172,6 +172,30 @@ async def test_what_may_pass_is_called_again_by_botocore(client: Any, endpoint: 
     assert len(endpoint.headers) == 3
 
 
+class Slow:
+    """A connection pool that sends nothing, and is said to have waited."""
+
+    def __init__(self) -> None:
+        self.sent = 0
+
+    async def send(self, request: Any) -> Any:
+        self.sent += 1
+        raise boto.ReadTimeoutError(endpoint_url=request.url)
+
+
+@pytest.mark.parametrize(("again", "sent"), [(True, 2), (False, 1)])
+async def test_what_was_too_slow_is_called_as_often_as_botocore_would_and_no_more(
+    client: Any, monkeypatch: pytest.MonkeyPatch, *, again: bool, sent: int
+) -> None:
+    deletes, slow = way(client, again=again), Slow()
+    await delete(deletes)
+    monkeypatch.setattr(client._endpoint.http_session, "send", slow.send)
+    with pytest.raises(boto.ReadTimeoutError):
+        await delete(deletes)
+    assert slow.sent == sent
+    assert not deletes.short
+
+
 @pytest.mark.parametrize(
     ("failure", "error"),
     [(PASSING["fault of AWS's"], boto.ClientError), (HANGS_UP, boto.ConnectionClosedError)],

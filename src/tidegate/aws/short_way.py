@@ -26,6 +26,8 @@ _METHODS: Final = {
     "ChangeMessageVisibilityBatch": "change_message_visibility_batch",
 }
 
+_SLOW: Final = (boto.ReadTimeoutError, boto.ConnectTimeoutError)
+
 
 def shorten(
     client: Any, session: AioSession, operations: Sequence[str], *, again: bool, wall: Callable[[], float]
@@ -33,6 +35,7 @@ def shorten(
     """The client itself, an SQS client of aiobotocore, with these operations called by the short way.
 
     `again`: what fails without an answer, or by a fault of AWS's, is called again, by botocore with its own retries.
+    What was too slow is called again once only, as botocore would: a lease does not wait for a third time-out.
     """
     for operation in operations:
         setattr(client, _METHODS[operation], ShortWay(client, session, operation, again=again, wall=wall))
@@ -65,15 +68,18 @@ class ShortWay:
         return self._model is not None
 
     async def __call__(self, **parameters: Any) -> dict[str, Any]:
-        if self._model is None:
+        model = self._model
+        if model is None:
             return await self._by_botocore(parameters)
         try:
-            return await self._by_model(self._model, parameters)
+            return await self._by_model(model, parameters)
         except Exception as error:
             self._model = None
-            if self._again and _may_pass(error):
-                return await self._by_botocore(parameters)
-            raise
+            if not (self._again and _may_pass(error)):
+                raise
+            if isinstance(error, _SLOW):
+                return await self._by_model(model, parameters)
+            return await self._by_botocore(parameters)
 
     def _is_sent(self, request: Any, **_: object) -> None:
         self._sent = request
