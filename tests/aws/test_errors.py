@@ -165,6 +165,25 @@ def test_the_canonical_request_with_its_session_token_never_gets_into_the_line()
     assert "The signature does not match." in str(error)
 
 
+@pytest.mark.parametrize(
+    ("status", "message", "kind", "says"),
+    [
+        (403, "<html>secret</html>", Denied, " was denied: 403; check the endpoint URL: whatever answered there"),
+        (404, "secret", Gone, "found nothing: 404; check the endpoint URL: whatever answered there"),
+        (302, "", Invalid, "was refused as invalid: 302; check the endpoint URL: whatever answered there"),
+        (429, "secret", Throttled, "was throttled: 429; tidegate tries again"),
+        (502, "Bad Gateway", Unreachable, "got no answer: 502 (Bad Gateway); check the endpoint, the network"),
+    ],
+)
+def test_a_refusal_without_a_code_of_aws_s_is_a_page_of_somebody_and_not_quoted(
+    status: int, message: str, kind: type[CloudError], says: str
+) -> None:
+    error = wrap(refusal(str(status), status, message), OPERATION, RESOURCE)
+    assert type(error) is kind
+    assert says in str(error)
+    assert "secret" not in str(error)
+
+
 def test_a_long_message_is_cut() -> None:
     assert len(wrap(refusal("Odd", 400, "x" * 5000), OPERATION, RESOURCE).detail) < 320
 
@@ -203,6 +222,7 @@ UNREADABLE = [
     AttributeError("secret"),
     TypeError("secret"),
     ValueError("secret"),
+    RecursionError("secret"),
 ]
 
 

@@ -247,6 +247,9 @@ GOOD = {"MessageId": "m1", "ReceiptHandle": "r1", "Body": "secret"}
     [
         {"ReceiptHandle": "r1", "Body": "secret"},
         {"MessageId": "m1", "Body": "secret"},
+        {**GOOD, "MessageId": 1},
+        {**GOOD, "ReceiptHandle": None},
+        {**GOOD, "Body": {"secret": 1}},
         {**GOOD, "Attributes": {"ApproximateReceiveCount": "secret"}},
         {**GOOD, "Attributes": {"SentTimestamp": "secret"}},
         {**GOOD, "MessageAttributes": {"a": "secret"}},

@@ -9,6 +9,8 @@ __all__ = ["WRONG_ANSWERS", "always"]
 WRONG_ANSWERS = {
     "html": ("text/html", b"<html>Please log in</html>"),
     "html as json": (JSON, b"\n <!doctype html>"),
+    "cut off": (JSON, b'{"Item": {"state": {"S": "secret'),
+    "nested beyond measure": (JSON, b'{"secret": ' + b"[" * 100_000),
     "null": (JSON, b"null"),
     "list": (JSON, b"[]"),
     "number": (JSON, b"5"),

@@ -1,5 +1,6 @@
 """What boto3's and aiobotocore's clients have in common: how they call, and what is said when one can't be made."""
 
+import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -38,8 +39,9 @@ def making_client(service: str, region: str | None) -> Iterator[None]:
 
 
 def believing_json_only(client: Any) -> Any:
-    """The client itself. botocore takes a page of HTML (a proxy asks for a login) for an answer with nothing in it:
-    no messages, no stored state. After this it raises ValueError, which `calling` makes Unreachable.
+    """The client itself. botocore takes a page of HTML (a proxy asks for a login) or an answer cut off in its middle
+    for one with nothing in it: no messages, no stored state. After this it raises ValueError, which `calling` makes
+    Unreachable.
     """
     client.meta.events.register("before-parse", _refuse_what_is_no_object)
     return client
@@ -49,6 +51,6 @@ def _refuse_what_is_no_object(operation_model: Any, response_dict: Mapping[str, 
     """Of the services that speak JSON each success is an object; where there is nothing to say, some say nothing."""
     if operation_model.service_model.resolved_protocol != "json":
         return  # elsewhere the body may be a stream
-    body = response_dict["body"].lstrip()
-    if response_dict["status_code"] < 300 and body and not body.startswith(b"{"):
+    body = response_dict["body"].strip()
+    if response_dict["status_code"] < 300 and body and not isinstance(json.loads(body), dict):
         raise ValueError("no JSON object")

@@ -7,6 +7,7 @@ Only the first line of AWS's message is kept: the lines after it may hold the ca
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from http.client import responses
 from typing import Final
 
 from botocore import exceptions as boto
@@ -19,12 +20,15 @@ __all__ = ["AWS_ERRORS", "calling", "error_code", "from_code", "wrap", "wrapping
 AWS_ERRORS: Final = (boto.ClientError, boto.BotoCoreError, ResponseParserError)
 """What boto3 and aiobotocore raise for a call: a refusal, a failure to call at all, an answer that is not AWS's."""
 
-_UNREADABLE: Final = (LookupError, AttributeError, TypeError, ValueError)
+_UNREADABLE: Final = (LookupError, AttributeError, TypeError, ValueError, RecursionError)
 """What the reading of an answer raises, botocore's or ours, that is not what AWS answers (`null`, a page of HTML)."""
 
 _NOT_AWS: Final = "check the endpoint URL: whatever answered there does not speak AWS's API"
 
 _DETAIL_LIMIT: Final = 300
+
+_PHRASES: Final = frozenset(responses.values())
+"""What HTTP calls its statuses: "Bad Gateway"."""
 
 _CODES: Final[dict[str, type[CloudError]]] = {
     code: kind
@@ -183,7 +187,18 @@ def _from_answer(error: boto.ClientError, operation: str, resource: str) -> Clou
     code = error_code(error)
     message = _one_line(str(error.response.get("Error", {}).get("Message", "")))
     status = int(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0))
+    if code.isdigit():
+        return _from_page(code, message, status, operation, resource)
     return from_code(code, message, status, operation, resource)
+
+
+def _from_page(code: str, message: str, status: int, operation: str, resource: str) -> CloudError:
+    """For an answer without a code of AWS's, for which botocore puts the HTTP status: a proxy's, whose page it takes
+    for the message. A page may quote the request, so that only a status' own phrase is passed on."""
+    phrase = message if message in _PHRASES else ""
+    kind = _kind(code, status, "")
+    detail = f"{code} ({phrase})" if phrase else code
+    return kind(operation, resource, detail, _NOT_AWS if kind in (Denied, Gone, Invalid) else "")
 
 
 def from_code(code: str, message: str, status: int, operation: str, resource: str) -> CloudError:

@@ -198,10 +198,13 @@ def _received(message: "MessageTypeDef") -> Received:
     attributes = {str(name): value for name, value in message.get("Attributes", {}).items()}
     for name in _NUMBERS & attributes.keys():
         int(attributes[name])
+    message_id, receipt_handle, body = message["MessageId"], message["ReceiptHandle"], message.get("Body", "")
+    if {type(message_id), type(receipt_handle), type(body)} != {str}:
+        raise ValueError("not the texts that SQS gives")
     return Received(
-        message_id=message["MessageId"],
-        receipt_handle=message["ReceiptHandle"],
-        body=message.get("Body", ""),
+        message_id=message_id,
+        receipt_handle=receipt_handle,
+        body=body,
         attributes=attributes,
         message_attributes={name: dict(value) for name, value in message.get("MessageAttributes", {}).items()},
     )
