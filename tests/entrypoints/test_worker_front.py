@@ -69,12 +69,12 @@ def test_weights_that_are_none_are_refused(queue: str, says: str) -> None:
             "is the queue that is worked on; name the queue that rejected messages go to",
         ),
         ({"fleet_slots": 6}, "fleet_slots = 6: workers agree on it in the fleet's table, and there is none; set table"),
-        ({"fleet_slots": 0, "table": "fleet"}, "fleet_slots = 0: Input should be greater than or equal to 1; write a"),
+        ({"fleet_slots": 0, "table": "fleet"}, "fleet_slots = 0: is too small; write a"),
         ({"retry_budget": 0.1}, "retry_budget = 0.1: workers agree on it in the fleet's table, and there is none; set"),
         ({"retry_budget": 0}, "retry_budget = 0.0: workers agree on it in the fleet's table"),
         (
             {"retry_budget": -1, "table": "fleet"},
-            "write retries per completed message, 0.1 for example, or leave it out",
+            "write retries per completed message, from 0 to 1000, or leave it out",
         ),
         ({"retry_budget": "few", "table": "fleet"}, "write retries per completed message"),
         (
