@@ -5,6 +5,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
 
 from tidegate.core.durations import format_duration
+from tidegate.core.queues import QUEUE_FIX, parse_queue
 from tidegate.errors import Fault
 from tidegate.worker.fleet_limits import ANY_CLASS
 
@@ -14,6 +15,9 @@ if TYPE_CHECKING:
 __all__ = ["PREFIX", "faults_together", "nearest", "unknown_variables"]
 
 PREFIX: Final = "TIDEGATE_WORKER_"
+
+_LONGEST_NAME: Final = 200
+"""Bytes, so that a name with what is put around it fits into a file's name (255) and a key of the table (1024)."""
 
 
 def unknown_variables(known: Mapping[str, object], environ: Mapping[str, str]) -> list[Fault]:
@@ -37,11 +41,27 @@ def nearest(name: str, known: Mapping[str, object], prefix: str = "") -> str:
 def faults_together(settings: "WorkerSettings") -> list[Fault]:
     """Every fault between settings that are each right by themselves."""
     return [
+        *_faults_of_names(settings),
         *_faults_of_places(settings),
         *_faults_of_times(settings),
         *_faults_of_slots(settings),
         *_faults_of_the_fleets(settings),
     ]
+
+
+def _faults_of_names(settings: "WorkerSettings") -> list[Fault]:
+    queues = [("queue", name) for name in settings.shares]
+    if settings.dead_letter_queue is not None:
+        queues.append(("dead_letter_queue", settings.dead_letter_queue))
+    faults = [Fault(setting, name, "is no queue", QUEUE_FIX) for setting, name in queues if parse_queue(name) is None]
+    fix = f"write up to {_LONGEST_NAME} characters, without control characters"
+    names = [("pool", settings.pool), ("id", settings.id)]
+    faults += [Fault(setting, name, "is no name", fix) for setting, name in names if not _is_name(name)]
+    return faults
+
+
+def _is_name(text: str) -> bool:
+    return text.isprintable() and len(text.encode()) <= _LONGEST_NAME
 
 
 def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
