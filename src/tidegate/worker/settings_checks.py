@@ -70,6 +70,9 @@ def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
         problem = "nobody would know when to keep and to complete it"
         fix = "set asg to the group that has this hook, and leave notices on"
         faults.append(Fault("lifecycle_hook", settings.lifecycle_hook, problem, fix))
+    if settings.health_file is not None and settings.health_file.is_dir():
+        fix = "name a file in a directory that is there"
+        faults.append(Fault("health_file", str(settings.health_file), "is a directory", fix))
     if settings.table is not None and settings.state_dir is not None:
         fix = "give one of them"
         faults.append(Fault("state_dir", str(settings.state_dir), f"table = {settings.table!r} is given too", fix))
