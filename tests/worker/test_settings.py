@@ -113,6 +113,7 @@ def test_every_fault_is_named_at_once_with_its_value_and_its_fix(monkeypatch: py
         ({"dead_letter_queue": "not a queue!"}, "dead_letter_queue = 'not a queue!': is no queue; write"),
         ({"pool": "a\nb"}, r"pool = 'a\nb': is no name; write up to 200 characters"),
         ({"id": "x" * 201}, "': is no name; write up to 200 characters, without control characters"),
+        ({"health_file": "9" * 5000}, "can't be: file name too long; name a file"),
         ({"health_file": "/"}, "health_file = '/': is a directory; name a file in a directory that is there"),
         ({"fleet_slots": 0}, "fleet_slots = 0: is too small; write a whole number from 1 to 1000000"),
         ({"fleet_slots": "2.5"}, "fleet_slots = '2.5': is not a whole number; write"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from difflib import get_close_matches
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from tidegate.core.durations import format_duration
@@ -70,9 +71,9 @@ def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
         problem = "nobody would know when to keep and to complete it"
         fix = "set asg to the group that has this hook, and leave notices on"
         faults.append(Fault("lifecycle_hook", settings.lifecycle_hook, problem, fix))
-    if settings.health_file is not None and settings.health_file.is_dir():
+    if settings.health_file is not None and (problem := _no_file(settings.health_file)):
         fix = "name a file in a directory that is there"
-        faults.append(Fault("health_file", str(settings.health_file), "is a directory", fix))
+        faults.append(Fault("health_file", str(settings.health_file), problem, fix))
     if settings.table is not None and settings.state_dir is not None:
         fix = "give one of them"
         faults.append(Fault("state_dir", str(settings.state_dir), f"table = {settings.table!r} is given too", fix))
@@ -80,6 +81,14 @@ def _faults_of_places(settings: "WorkerSettings") -> list[Fault]:
         fix = "name the queue that rejected messages go to"
         faults.append(Fault("dead_letter_queue", settings.dead_letter_queue, "is the queue that is worked on", fix))
     return faults
+
+
+def _no_file(path: Path) -> str:
+    """Why this can't be a file; "" when it can."""
+    try:
+        return "is a directory" if path.is_dir() else ""
+    except OSError as error:
+        return f"can't be: {(error.strerror or type(error).__name__).lower()}"
 
 
 def _faults_of_slots(settings: "WorkerSettings") -> list[Fault]:
