@@ -182,9 +182,9 @@ def test_tidegate_in_the_lab_is_the_production_decision_with_its_knobs() -> None
     assert outcome.changes > 3
 
 
-def test_tidegate_keeps_up_with_calm_traffic_and_learns_the_start_up_time() -> None:
-    bins = synthetic("constant", seed=1, mean_per_s=5.0, length_s=7200)
-    made = scenario_from_trace(bins, name="calm", load_slots=20, target_wait_s=60, start_up_s=30, seed=1)
+def test_tidegate_keeps_up_with_traffic_that_rises_and_learns_the_start_up_time() -> None:
+    bins = synthetic("step", seed=1, mean_per_s=5.0, length_s=7200)
+    made = scenario_from_trace(bins, name="step", load_slots=20, target_wait_s=60, start_up_s=30, seed=1)
     policy = Tidegate()
     outcome = simulate(made, policy, seed=1)
     assert outcome.late_share < 0.01
