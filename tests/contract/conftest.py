@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.aws.moto_cloud import moto_clients
+from tests.aws.moto_cloud import moto_clients, moto_over_http
 from tidegate.aws.clients import AwsClients
 
 
@@ -12,4 +12,11 @@ from tidegate.aws.clients import AwsClients
 def clients(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
     """Clients of an empty account at moto, in process."""
     with moto_clients(monkeypatch) as made:
+        yield made
+
+
+@pytest.fixture
+def moto_endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
+    """The same over HTTP, for adapters that are made with aiobotocore."""
+    with moto_over_http(monkeypatch) as made:
         yield made

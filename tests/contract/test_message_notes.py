@@ -2,12 +2,11 @@
 
 import json
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.aws.moto_cloud import moto_over_http
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.dynamodb import create_table
 from tidegate.aws.fleet_items import note_key
@@ -38,12 +37,6 @@ async def notes(
         made = await DynamoMessageNotes.connect(table)
     yield made
     await made.close()
-
-
-@pytest.fixture
-def moto_endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
-    with moto_over_http(monkeypatch) as made:
-        yield made
 
 
 every_store = pytest.mark.parametrize("notes", ["memory", "file", "dynamodb"], indirect=True)

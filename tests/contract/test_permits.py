@@ -3,12 +3,11 @@
 import asyncio
 import json
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.aws.moto_cloud import moto_over_http
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.dynamodb import create_table
 from tidegate.aws.fleet_items import permits_key, permits_to_item
@@ -43,12 +42,6 @@ async def store(
         made = await DynamoPermits.connect(table)
     yield made
     await made.close()
-
-
-@pytest.fixture
-def moto_endpoint(monkeypatch: pytest.MonkeyPatch) -> Iterator[AwsClients]:
-    with moto_over_http(monkeypatch) as made:
-        yield made
 
 
 every_store = pytest.mark.parametrize("store", ["memory", "file", "dynamodb"], indirect=True)
