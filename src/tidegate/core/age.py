@@ -6,11 +6,11 @@ age of days is no delay of ours. Such an age says nothing about workers, so it s
 """
 
 import math
-from dataclasses import dataclass
 
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.memory import Marks
 from tidegate.core.observation import Reading
+from tidegate.core.value import value
 
 __all__ = ["HeadAge", "judge_age", "marked"]
 
@@ -29,7 +29,7 @@ IDLE_SHARE = 0.1
 """Between two jobs any slot is idle for a moment."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HeadAge:
     """The age in seconds and the time it speaks of, when it is a wait; else None and what was made of it."""
 

@@ -2,11 +2,12 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tidegate.core.decision import Reason
 from tidegate.core.model import Pool, PoolState, ServiceTime
 from tidegate.core.observation import Capacity
+from tidegate.core.value import value
 
 __all__ = ["Ceiling", "ceiling", "learn_quick"]
 
@@ -15,7 +16,7 @@ QUICK_DOUBLES_IN_S = 3600.0
 """A dependency that is slow for minutes must not look like longer jobs; jobs that are longer for good must, in time."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Ceiling:
     """A count of workers, the setting that it comes from, and the reason code when it binds."""
 

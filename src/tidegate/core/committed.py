@@ -1,19 +1,19 @@
 """The capacity that is there or on its way: what a backlog is worked off with before any new worker comes."""
 
 import math
-from dataclasses import dataclass
 from typing import Final
 
 from tidegate.core.model import PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.signals import Signals
+from tidegate.core.value import value
 
 __all__ = ["Committed", "commit", "workers_by"]
 
 FIRST_START: Final = 0.75
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Committed:
     """Workers that take work now, and for each group of starting ones (seconds until it is there, workers), rising."""
 

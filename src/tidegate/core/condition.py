@@ -1,7 +1,8 @@
 """A pool that is late because no more workers may be had: for more than a minute, and it is a state of its own."""
 
-from dataclasses import dataclass
 from enum import StrEnum
+
+from tidegate.core.value import value
 
 __all__ = ["Condition", "Pressure", "condition_of", "pressed"]
 
@@ -20,7 +21,7 @@ class Condition(StrEnum):
     DOWNSTREAM = "downstream"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Pressure:
     """Since when more was needed than may be had while messages were late, and when that was seen last."""
 

@@ -6,6 +6,7 @@ from enum import StrEnum
 
 from tidegate.core.condition import Condition
 from tidegate.core.schema import SCHEMA
+from tidegate.core.value import value
 
 __all__ = ["Action", "Decision", "Health", "Reason", "Scalar", "Step"]
 
@@ -45,7 +46,7 @@ class Reason(StrEnum):
     UNMEASURED = "unmeasured"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Step:
     """One step of the fixed order: its name, the values it saw and made, and what it did in words."""
 

@@ -1,13 +1,13 @@
 """What an estimate is: a value, and where it came from."""
 
-from dataclasses import dataclass
+from tidegate.core.value import value
 
 __all__ = [
     "Estimate",
 ]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Estimate:
     """A value and where it came from."""
 

@@ -3,7 +3,7 @@
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import field, fields
 from functools import lru_cache
 from itertools import accumulate
 from operator import mul
@@ -19,6 +19,7 @@ from tidegate.core.reports import (
     WorkerState,
     WorkFigures,
 )
+from tidegate.core.value import value
 
 __all__ = ["FleetSignals", "Waits", "digest", "fleet_limit", "is_alive", "known_worker", "sum_fleet"]
 
@@ -38,7 +39,7 @@ _MIDDLES_S = tuple((low + high) / 2 for low, high in zip(_LOWER_EDGES_S, _UPPER_
 _LEFT = (WorkerState.RELEASED, WorkerState.STOPPED)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Waits:
     """Waits (sent → started) of the messages started since the last tick. `p99_s` is its bucket's upper edge.
 
@@ -51,7 +52,7 @@ class Waits:
     sum_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class FleetSignals:
     """The workers heard of lately, summed.
 

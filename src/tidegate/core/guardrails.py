@@ -5,7 +5,6 @@ Every function takes the count so far and gives a `Limit`: the count after it, a
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 
 from tidegate.core.ceiling import Ceiling
@@ -14,6 +13,7 @@ from tidegate.core.model import Override, OverrideKind, Pool
 from tidegate.core.observation import Capacity
 from tidegate.core.overrides import describe
 from tidegate.core.signals import Freshness, Signals
+from tidegate.core.value import value
 
 __all__ = [
     "Limit",
@@ -45,7 +45,7 @@ AFTER_GRACE_S = 5.0
 """Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Limit:
     """A count of workers, and why it is another than before (None: this rule left it alone)."""
 

@@ -1,6 +1,6 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tidegate.core import times
 from tidegate.core.adapt import BAND_SIGMAS, blind_s, calm_share, learn_lean, learn_margin, learn_surge
@@ -20,12 +20,13 @@ from tidegate.core.observation import Observation
 from tidegate.core.removals import without_removals
 from tidegate.core.signals import Signals
 from tidegate.core.typical import typical_per_s
+from tidegate.core.value import value
 from tidegate.core.waiting import head_age_s, waiting
 
 __all__ = ["Learned", "learn"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Learned:
     """The state after this tick, the load (None: no service time is known), and what was noticed on the way."""
 

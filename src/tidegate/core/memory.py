@@ -1,7 +1,9 @@
 """What a pool remembers of itself between ticks, in parts: each bounded, each JSON."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from tidegate.core.value import value
 
 __all__ = ["ClassMemory", "Contest", "HealthMemory", "Marks", "MovedIn", "Presence"]
 
@@ -10,7 +12,7 @@ Marks = tuple[tuple[float, float], ...]
 """(the end of a minute, the send time before which nothing that waited then was sent), both rising."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Contest:
     """Changes of the desired count by others lately, and until when tidegate leaves it to them.
 
@@ -22,7 +24,7 @@ class Contest:
     pause_s: float = 600.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Presence:
     """Workers that take work; and while some that were asked for are missing, since when none has come.
 
@@ -34,7 +36,7 @@ class Presence:
     missing_since_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class MovedIn:
     """From when on arrivals may have been moved here, and when the first that surely were came (None: none yet)."""
 
@@ -42,7 +44,7 @@ class MovedIn:
     came_at_s: float | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ClassMemory:
     """Decayed sums of one job class: starts for its share, handler runs for its service time."""
 
@@ -52,7 +54,7 @@ class ClassMemory:
     square_sum_s2: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class HealthMemory:
     """What the health block is made of.
 

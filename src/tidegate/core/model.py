@@ -11,6 +11,7 @@ from tidegate.core.directive import Directive
 from tidegate.core.downstream.state import GuardMemory
 from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence
 from tidegate.core.schema import SCHEMA
+from tidegate.core.value import value
 
 __all__ = [
     "Balance",
@@ -93,7 +94,7 @@ class Override:
     workers: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sample:
     """At one tick: cumulative arrivals as reckoned from counts, what waited, and what was visible or in flight.
 
@@ -108,7 +109,7 @@ class Sample:
     """As the queue said it; `waiting` is what was believed of it."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class KnownWorker:
     """What has been counted of one worker: its handler runs so far, and whether its start-up was timed."""
 
@@ -119,7 +120,7 @@ class KnownWorker:
     leases_lost: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class ServiceTime:
     """Decayed sums over handler runs: mean = sum_s / runs, and the second moment for the spread."""
 
@@ -143,7 +144,7 @@ class Retired:
     deaf: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Balance:
     """Decayed sums of what workers prove: slots busy, starts, ends; waits and messages counted."""
 
@@ -191,7 +192,7 @@ class PoolState:
     """Messages are late and no more workers may be had."""
     count_error: float = 0.15
     """The counts' relative error, learned (one standard deviation)."""
-    balance: Balance = Balance()
+    balance: Balance = field(default_factory=Balance)
     margin: float = 0.0
     """Added to the need, as a share of it, for waits that were late."""
     override: Override | None = None

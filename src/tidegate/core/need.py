@@ -1,12 +1,13 @@
 """How many workers the work needs now, before anything limits them: the plain reading that can be checked by hand."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from tidegate.core.committed import Committed
 from tidegate.core.decision import Scalar, Step
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
+from tidegate.core.value import value
 
 __all__ = ["LATE_SHARE_ALLOWED", "Load", "Sized", "drain_s", "need"]
 
@@ -14,7 +15,7 @@ LATE_SHARE_ALLOWED = 0.005
 """Half of one per cent: the tail formula is optimistic far out, so automatic utilization aims at half the share."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Load:
     """What the estimates say: messages, seconds, and the variation of the service time."""
 
@@ -41,7 +42,7 @@ class Load:
     typical_per_s: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Sized:
     """What the work needs: whole workers, the slots that they are made of, and the step that says how it was reckoned.
 

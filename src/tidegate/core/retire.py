@@ -10,7 +10,7 @@ worker is never idle, so its protection would hold the deployment up for ever. T
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from tidegate.core.absence import Absence
@@ -18,6 +18,7 @@ from tidegate.core.fleet import is_alive
 from tidegate.core.model import Retired
 from tidegate.core.observation import Capacity, Observation
 from tidegate.core.reports import Fleet, WorkerReport, WorkerState
+from tidegate.core.value import value
 
 __all__ = ["Outcome", "is_gentle", "leaving_hosts", "not_left", "retire", "serving"]
 
@@ -39,7 +40,7 @@ BATCH_SHARE: Final = 0.1
 _MOST_NAMED: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Outcome:
     """`workers` is the count to ask for, `retired` who is to take no work; the other numbers are for the decision."""
 

@@ -1,7 +1,6 @@
 """The rules between the need and the count, in their one order: each sees what the one before left."""
 
 import math
-from dataclasses import dataclass
 
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling
@@ -18,11 +17,12 @@ from tidegate.core.signals import Signals
 from tidegate.core.sizing import workers_for
 from tidegate.core.starting import started
 from tidegate.core.trail import Trail
+from tidegate.core.value import value
 
 __all__ = ["Bounds", "apply_rules", "needs_with_band"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Bounds:
     """What the rules go by besides this tick's count: the ceiling, the guard under it, what was needed lately.
 

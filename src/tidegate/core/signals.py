@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from enum import StrEnum
 
 from tidegate.core.absence import Absence
@@ -11,6 +10,7 @@ from tidegate.core.fleet import FleetSignals, is_alive, sum_fleet
 from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
+from tidegate.core.value import value
 
 __all__ = [
     "METRIC_MAX_AGE_S",
@@ -44,7 +44,7 @@ _ORDER = list(Freshness)
 _ABSENT = {Absence.DENIED: Freshness.DENIED, Absence.GONE: Freshness.GONE}
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Quiet:
     """A fair queue's quiet groups: their part of what waits and is in flight; and how many groups are noisy."""
 
@@ -53,7 +53,7 @@ class Quiet:
     in_flight: float
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Signals:
     """All that the later steps use, each with how far it can be trusted.
 

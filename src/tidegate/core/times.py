@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from tidegate.core.estimate import Estimate
 from tidegate.core.fleet import FleetSignals, digest, known_worker
@@ -10,6 +9,7 @@ from tidegate.core.model import KnownWorker, Pool, PoolState, ServiceTime
 from tidegate.core.observation import Capacity
 from tidegate.core.reports import Fleet, WorkerReport
 from tidegate.core.signals import Signals
+from tidegate.core.value import value
 
 __all__ = [
     "StartUps",
@@ -77,7 +77,7 @@ def _variation(known: ServiceTime) -> float:
     return max(0.0, known.square_sum_s2 / known.runs / mean**2 - 1.0)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class StartUps:
     """What `PoolState` remembers under the same names."""
 

@@ -7,7 +7,6 @@ deadline, and capacity that is on its way is counted before more is asked for.
 """
 
 import math
-from dataclasses import dataclass
 
 from tidegate.core.adapt import blind_s, growth
 from tidegate.core.committed import workers_by
@@ -15,6 +14,7 @@ from tidegate.core.decision import Scalar, Step
 from tidegate.core.model import Pool
 from tidegate.core.need import LATE_SHARE_ALLOWED, Load, Sized
 from tidegate.core.sizing import slots_for_target, workers_for
+from tidegate.core.value import value
 
 __all__ = ["hold_the_wait"]
 
@@ -44,7 +44,7 @@ TAU_BLINDS = 2.0
 integrator with the blind window as dead time, and anything faster oscillates."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class _Terms:
     """What the need is made of: seconds, factors, slots."""
 

@@ -1,7 +1,5 @@
 """What a tick notices before anything is reckoned: who else has a hand on the pool, who is there, what was missed."""
 
-from dataclasses import dataclass
-
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.foreign import learn_foreign
 from tidegate.core.memory import Contest, MovedIn, Presence
@@ -13,11 +11,12 @@ from tidegate.core.overrides import in_force
 from tidegate.core.signals import Signals
 from tidegate.core.starting import learn_presence
 from tidegate.core.times import hold_s, start_up_s
+from tidegate.core.value import value
 
 __all__ = ["Watched", "watch"]
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Watched:
     """What `PoolState` remembers under the same names, and `notices`: what was come upon, in words."""
 

@@ -7,7 +7,7 @@ The first needs nothing but CloudWatch, the others need workers that report.
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.decision import Reason, Scalar
@@ -29,6 +29,7 @@ from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Alarm, Observation
 from tidegate.core.signals import Signals
+from tidegate.core.value import value
 
 __all__ = ["Guarded", "guard"]
 
@@ -40,7 +41,7 @@ LONGEST_JOB_WAITED_FOR_S = 300.0
 _STRENGTH = (Sign.ALARM, Sign.FAILING, Sign.NO_GAIN, Sign.SLOW)
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Guarded:
     """The ceiling with the guard's cap in it, what to remember, and what the decision shows."""
 

@@ -7,10 +7,11 @@ doubles, up to an hour.
 """
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from tidegate.core.downstream.state import Hold, Sign
 from tidegate.core.downstream.step_effect import Effect
+from tidegate.core.value import value
 
 __all__ = ["Situation", "next_hold"]
 
@@ -23,7 +24,7 @@ FORGOTTEN_S = 6 * 3600.0
 """A cap that nothing was held by for so long says nothing of today."""
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Situation:
     """What the cap depends on besides itself. Counts are workers."""
 

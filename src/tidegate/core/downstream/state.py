@@ -1,8 +1,10 @@
 """What the downstream guard remembers of a pool between ticks. Bounded, and JSON like the rest of the state."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import StrEnum
+
+from tidegate.core.value import value
 
 __all__ = ["DependencyMemory", "GuardMemory", "Hold", "Level", "Sign"]
 
@@ -16,7 +18,7 @@ class Sign(StrEnum):
     NO_GAIN = "no_gain"
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class DependencyMemory:
     """Recent calls of one dependency, faded over a minute, and what is usual for it."""
 
@@ -39,7 +41,7 @@ class DependencyMemory:
         return self.bad / self.calls if self.calls else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Level:
     """What was done while so many workers ran, in faded sums; `busy_s` of `open_s` slot-seconds were used."""
 
@@ -54,7 +56,7 @@ class Level:
     square_sum_s2: float = 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class Hold:
     """A cap on the workers. Above `base` it is a step that is being tried; `sick`: nothing is tried before `next_s`."""
 
@@ -77,7 +79,7 @@ class Hold:
         return self.cap > self.base
 
 
-@dataclass(frozen=True, slots=True)
+@value
 class GuardMemory:
     """`before` is the level before the last step out, while it is not known yet what that step bought.
 
