@@ -21,7 +21,7 @@ from tidegate.core.reports import (
 )
 from tidegate.core.value import value
 
-__all__ = ["FleetSignals", "Waits", "digest", "fleet_limit", "is_alive", "known_worker", "sum_fleet"]
+__all__ = ["FleetSignals", "Waits", "digest", "fleet_limit", "heard_of", "is_alive", "known_worker", "sum_fleet"]
 
 SILENT_AFTER_HEARTBEATS = 3.0
 ANSWERED_WITHIN_S = 30.0
@@ -36,7 +36,6 @@ _UNKNOWN = KnownWorker(0, 0, 0, timed=False)
 _LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
 _UPPER_EDGES_S = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
 _MIDDLES_S = tuple((low + high) / 2 for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True))
-_LEFT = (WorkerState.RELEASED, WorkerState.STOPPED)
 
 
 @value
@@ -114,36 +113,34 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
 
     A worker that has left is no capacity, but what it completed last has left the queue all the same.
     """
-    alive = [worker for worker in fleet.workers if is_alive(worker, now_s)]
-    current = [worker for worker in alive if worker.state not in _LEFT]
+    current = [worker for worker in heard_of(fleet, now_s) if worker.state is not WorkerState.RELEASED]
     if not current:
         return None
-    known = [(worker, state.known_workers.get(digest(worker.worker_id))) for worker in fleet.workers]
-    starts, departures, leases_lost = _done_since(known, state.ticked_at_s)
+    starts, departures, leases_lost, news = _since(state, fleet.workers)
     slots, busy, buffered = _held(current)
-    news = [worker.recent for worker, before in known if _has_news(before, worker.total)]
+    runs, sum_s, square_sum_s2, retries_held = _ran(news)
     return FleetSignals(
         workers=len(current),
         slots=slots,
         busy=busy,
         busy_workers=sum([worker.busy > 0 for worker in current]),
-        idle=sum([_idle(worker, state.ticked_at_s) for worker in current]),
+        idle=sum([_idle(worker, state.ticked_at_s) for worker in current if worker.busy != worker.slots]),
         heartbeat_s=max([worker.heartbeat_s for worker in current]),
         starts=starts,
         departures=departures,
-        runs=sum([figures.completions + figures.failures for figures in news]),
-        service_time_sum_s=sum([figures.service_time_sum_s for figures in news]),
-        service_time_square_sum_s2=sum([figures.service_time_square_sum_s2 for figures in news]),
+        runs=runs,
+        service_time_sum_s=sum_s,
+        service_time_square_sum_s2=square_sum_s2,
         waits=_waits(news, target_wait_s),
         buffered=buffered,
         classes=_by_class(news),
         taking=sum([worker.state is WorkerState.RUNNING for worker in current]),
         leases_lost=leases_lost,
         calls=_calls(news),
-        barred=sum([_barred(worker) for worker in current]),
+        barred=sum([_barred(worker) for worker in current if worker.permitted is not None]),
         fleet_slots=_fleet_slots(current),
-        retries_held=sum([figures.retries_held for figures in news]),
-        classed=any(worker.total.classes for worker in current),
+        retries_held=retries_held,
+        classed=True in [bool(worker.total.classes) for worker in current],
     )
 
 
@@ -155,6 +152,17 @@ def _held(workers: Iterable[WorkerReport]) -> tuple[int, int, int]:
         busy += worker.busy
         buffered += worker.buffered
     return slots, busy, buffered
+
+
+def _ran(news: Iterable[WorkFigures]) -> tuple[int, float, float, int]:
+    """Handler runs that ended, their times added up and the squares of these, and retries put off."""
+    runs, sum_s, square_sum_s2, retries_held = 0, 0.0, 0.0, 0
+    for figures in news:
+        runs += figures.completions + figures.failures
+        sum_s += figures.service_time_sum_s
+        square_sum_s2 += figures.service_time_square_sum_s2
+        retries_held += figures.retries_held
+    return runs, sum_s, square_sum_s2, retries_held
 
 
 def _barred(worker: WorkerReport) -> int:
@@ -182,6 +190,16 @@ def known_worker(report: WorkerReport) -> KnownWorker:
     return KnownWorker(total.starts, total.completions, total.failures, timed, total.leases_lost)
 
 
+def heard_of(fleet: Fleet, now_s: float) -> list[WorkerReport]:
+    """The workers that are alive: see `is_alive`, which is written out here, for there may be hundreds."""
+    silent, stopped = SILENT_AFTER_HEARTBEATS, WorkerState.STOPPED
+    return [
+        worker
+        for worker in fleet.workers
+        if now_s - worker.reported_at_s <= silent * worker.heartbeat_s and worker.state is not stopped
+    ]
+
+
 def is_alive(worker: WorkerReport, now_s: float) -> bool:
     """Heard of within three of its heartbeats, and not yet at its end: it may hold nothing and wait to be stopped."""
     heard_s = now_s - worker.reported_at_s
@@ -206,35 +224,39 @@ def _polls(worker: WorkerReport) -> bool:
     return answered and worker.reported_at_s - first_s >= worker.heartbeat_s / 2
 
 
-def _done_since(
-    known: Iterable[tuple[WorkerReport, KnownWorker | None]], ticked_at_s: float | None
-) -> tuple[int, int, int]:
-    """Starts, completions and leases lost since the tick before."""
+def _since(state: PoolState, workers: Iterable[WorkerReport]) -> tuple[int, int, int, list[WorkFigures]]:
+    """Starts, completions and leases lost since the tick before, and what the reports that bring news tell.
+
+    What is news is told by what was done, not by time: the worker's clock may be off.
+    """
     starts = completions = leases_lost = 0
-    for worker, before in known:
-        # Never seen: what it did before this state began is not news.
-        young = before is None and ticked_at_s is not None and worker.started_at_s >= ticked_at_s
-        figures = worker.recent if before is None and not young else worker.total
-        seen = before or _UNKNOWN
+    news = []
+    for worker in workers:
+        seen, figures = state.known_workers.get(digest(worker.worker_id)), worker.total
+        if seen is None:
+            news.append(worker.recent)
+            seen, figures = _UNKNOWN, _unheard(worker, state.ticked_at_s)
+        elif (
+            seen.starts != figures.starts
+            or seen.completions != figures.completions
+            or seen.failures != figures.failures
+        ):
+            news.append(worker.recent)
         starts += max(0, figures.starts - seen.starts)
         completions += max(0, figures.completions - seen.completions)
         leases_lost += max(0, figures.leases_lost - seen.leases_lost)
-    return starts, completions, leases_lost
+    return starts, completions, leases_lost, news
 
 
-def _has_news(before: KnownWorker | None, total: WorkFigures) -> bool:
-    """Compared by what was done, not by time: the worker's clock may be off."""
-    return (
-        before is None
-        or before.starts != total.starts
-        or before.completions != total.completions
-        or before.failures != total.failures
-    )
+def _unheard(worker: WorkerReport, ticked_at_s: float | None) -> WorkFigures:
+    """Of a worker never seen before: what it did before this state began is not news."""
+    young = ticked_at_s is not None and worker.started_at_s >= ticked_at_s
+    return worker.total if young else worker.recent
 
 
 def _by_class(news: list[WorkFigures]) -> dict[str, ClassFigures]:
     """The workers' classes added up, and under `UNCLASSED` what had none; {} where no message carries a class."""
-    if not any(figures.classes for figures in news):
+    if True not in [bool(figures.classes) for figures in news]:
         return {}
     summed: dict[str, ClassFigures] = {}
     for figures in news:

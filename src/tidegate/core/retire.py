@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import Final
 
 from tidegate.core.absence import Absence
-from tidegate.core.fleet import is_alive
+from tidegate.core.fleet import heard_of
 from tidegate.core.model import Retired
 from tidegate.core.observation import Capacity, Observation
 from tidegate.core.reports import Fleet, WorkerReport, WorkerState
@@ -57,7 +57,7 @@ class Outcome:
 def is_gentle(seen: Observation) -> bool:
     """Whether the platform can be kept from stopping a worker that holds something: it is told whom to remove, or
     spares all of them but those that hold nothing."""
-    alive = [worker for worker in seen.fleet.workers if is_alive(worker, seen.now_s)]
+    alive = heard_of(seen.fleet, seen.now_s)
     spared = all(worker.protected or worker.state is WorkerState.RELEASED for worker in alive)
     named = seen.capacity.removes_by_name and all(worker.host for worker in alive)
     return bool(alive) and (named or spared)
@@ -81,7 +81,7 @@ def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle
         return Outcome(max(wanted, seen.capacity.desired if gentle else 0), ())
     if retired and seen.fleet.absence not in (None, Absence.MISSING):
         return _unseen(wanted, tuple(retired), seen)
-    alive = {worker.worker_id: worker for worker in seen.fleet.workers if is_alive(worker, seen.now_s)}
+    alive = {worker.worker_id: worker for worker in heard_of(seen.fleet, seen.now_s)}
     kept, notes = _still_true(retired, alive, seen)
     before = len(_draining(kept))
     kept, taken_back = _take_back(kept, wanted - serving(kept, seen.capacity) if gentle else seen.capacity.desired)

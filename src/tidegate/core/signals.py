@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from tidegate.core.absence import Absence
 from tidegate.core.age import judge_age, marked
-from tidegate.core.fleet import FleetSignals, is_alive, sum_fleet
+from tidegate.core.fleet import FleetSignals, heard_of, sum_fleet
 from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
@@ -177,8 +177,7 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
     excused = sum([count for _, count in state.raises])
-    heard = sum([is_alive(worker, seen.now_s) for worker in seen.fleet.workers])
-    silent = seen.capacity.running - heard - excused
+    silent = seen.capacity.running - len(heard_of(seen.fleet, seen.now_s)) - excused
     uses_sdk = fleet is not None or (
         state.reported_at_s is not None and seen.now_s - state.reported_at_s <= SDK_FORGOTTEN_S
     )

@@ -1,7 +1,7 @@
 """How long handlers run and workers take to start, as measured, and how long an idle worker is kept for it."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from tidegate.core.estimate import Estimate
 from tidegate.core.fleet import FleetSignals, digest, known_worker
@@ -108,12 +108,14 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
     )
 
 
-def _newly_ready(state: PoolState, workers: Mapping[str, WorkerReport]) -> Iterator[tuple[float, float]]:
+def _newly_ready(state: PoolState, workers: Mapping[str, WorkerReport]) -> list[tuple[float, float]]:
     """(first receive, start) of each worker that polls and whose start-up has not been timed."""
-    for name, worker in workers.items():
-        known = state.known_workers.get(name)
-        if worker.first_receive_at_s is not None and (known is None or not known.timed):
-            yield worker.first_receive_at_s, worker.started_at_s
+    timed = {name for name, known in state.known_workers.items() if known.timed}
+    return [
+        (worker.first_receive_at_s, worker.started_at_s)
+        for name, worker in workers.items()
+        if name not in timed and worker.first_receive_at_s is not None
+    ]
 
 
 def record_change(raises: Sequence[tuple[float, int]], now_s: float, change: int) -> tuple[tuple[float, int], ...]:
