@@ -4,8 +4,6 @@ Pure and total: the same three values give the same decision on a laptop, in Lam
 The order is fixed: signals, estimate, size, ceiling, ramp and hold, floor; each step leaves its values behind.
 """
 
-from dataclasses import replace
-
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
@@ -27,6 +25,7 @@ from tidegate.core.rules import Bounds, apply_rules, needs_with_band
 from tidegate.core.signals import Freshness, Signals, read_signals
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.trail import Trail
+from tidegate.core.value import changed
 from tidegate.core.wait import hold_the_wait
 from tidegate.core.watch import watch
 
@@ -57,7 +56,7 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     load = None
     if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
         _blind(trail, signals)
-        state = replace(state, moved_in=watched.moved_in)
+        state = changed(state, moved_in=watched.moved_in)
     else:
         learned = learn(pool, state, observation, signals, watched.moved_in, slots_per_worker)
         state, load = learned.state, learned.load
@@ -121,7 +120,7 @@ def _remembered(
     seen, watched = trail.seen, trail.watched
     current, last_s = seen.capacity.desired, seen.now_s if state.ticked_at_s is None else state.ticked_at_s
     resumed, shed = watched.watched_since_s == seen.now_s, condition_of(pressure) is not Condition.NORMAL
-    return replace(
+    return changed(
         state,
         needs=bounds.needs,
         lows=bounds.lows,

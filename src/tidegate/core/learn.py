@@ -1,7 +1,5 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
-from dataclasses import replace
-
 from tidegate.core import times
 from tidegate.core.adapt import BAND_SIGMAS, blind_s, calm_share, learn_lean, learn_margin, learn_surge
 from tidegate.core.arrivals import arrivals_per_s, chance_share, extend_samples, mean_per_s, steady_per_s
@@ -20,7 +18,7 @@ from tidegate.core.observation import Observation
 from tidegate.core.removals import without_removals
 from tidegate.core.signals import Signals
 from tidegate.core.typical import typical_per_s
-from tidegate.core.value import value
+from tidegate.core.value import changed, value
 from tidegate.core.waiting import head_age_s, waiting
 
 __all__ = ["Learned", "learn"]
@@ -52,7 +50,7 @@ def learn(
     mean_s = measured[0].value if measured else 0.0
     scale = 1.0 if pool.plain else count_scale(balance, _still_waited_s(state, signals))
     samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale)
-    state = replace(
+    state = changed(
         state,
         raises=starting.raises,
         known_workers=starting.known_workers,

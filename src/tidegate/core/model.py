@@ -159,7 +159,7 @@ class Balance:
     """How long there was a backlog to compare."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # no slots: it is copied with `changed`
 class PoolState:
     """What a pool remembers between ticks. JSON-serialisable: it lives in DynamoDB between Lambda runs."""
 
