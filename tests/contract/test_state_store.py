@@ -203,7 +203,7 @@ async def test_a_foreign_or_damaged_directive_is_refused_and_its_pool_named(stor
 FINITE = st.floats(0, 2e9)
 STATES = st.builds(
     PoolState,
-    samples=st.lists(st.builds(Sample, FINITE, FINITE, FINITE, FINITE), max_size=3).map(tuple),
+    samples=st.lists(st.builds(Sample, *[FINITE] * 5), max_size=3).map(tuple),
     needs=st.lists(st.tuples(FINITE, st.integers(0, 9999)), max_size=3).map(tuple),
     service_time=st.none() | st.builds(ServiceTime, FINITE, FINITE, FINITE),
     start_ups_s=st.lists(FINITE, max_size=3).map(tuple),

@@ -292,7 +292,7 @@ def test_more_backlog_never_gives_fewer_workers(pool: Pool, state: PoolState, se
     if first.visible.value is None or first.visible.absence is not None:
         return
     # the same arrivals: what waits more was there before, too
-    earlier = tuple(replace(s, waiting=s.waiting + more, in_hand=s.in_hand + more) for s in state.samples)
+    earlier = tuple(s._replace(waiting=s.waiting + more, in_hand=s.in_hand + more) for s in state.samples)
     fuller = replace(first, visible=replace(first.visible, value=first.visible.value + more))
     now, _ = decide(pool, state, seen)
     then, _ = decide(pool, replace(state, samples=earlier), replace(seen, queues=(fuller,)))

@@ -338,7 +338,7 @@ def test_exact_counts_are_taken_as_they_are_and_doubtful_ones_as_the_mean_of_a_m
 def test_chance_is_what_poisson_arrivals_and_the_counts_error_make_of_a_steady_rate() -> None:
     even = readings(*(10.0 * n for n in range(31)))
     rate = Estimate(1.0, "counts")
-    empty = tuple(replace(sample, waiting=0.0) for sample in even)
+    empty = tuple(sample._replace(waiting=0.0) for sample in even)
     assert arrivals.chance_share(empty, rate, 0.2) == pytest.approx((1.2 / 300) ** 0.5)
     assert arrivals.chance_share(even, rate, 0.2) > arrivals.chance_share(even, rate, 0.1)
     assert arrivals.chance_share(even[:1], rate, 0.2) == 0.0

@@ -21,7 +21,7 @@ class Tide(StrEnum):
 
 class Buoy(NamedTuple):
     depth_m: float
-    lit: bool
+    lit: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +51,9 @@ class Harbour:
         (Tide, "low", Tide.LOW),
         (tuple[float, int], [1, 2], (1.0, 2)),
         (Buoy, [1, True], Buoy(1.0, True)),
+        (Buoy, [1, False], Buoy(1.0)),
+        (Buoy, {"depth_m": 1, "lit": True}, Buoy(1.0, True)),
+        (Buoy, {"depth_m": 1, "colour": "red"}, Buoy(1.0)),
         (Mapping[str, tuple[int, ...]], {"a": [1, 2]}, {"a": (1, 2)}),
         (Gate, {"name": "north"}, Gate("north")),
         (Gate, {"name": "north", "tides": {"noon": "high"}}, Gate("north", tides={"noon": Tide.HIGH})),
@@ -74,6 +77,7 @@ def test_a_scalar_keeps_its_type(value: Scalar) -> None:
     ("kind", "stored", "at", "problem"),
     [
         (float, "5", "", "a str, not a number"),
+        (Buoy, {"lit": True}, "0", "a NoneType, not a number"),
         (float, True, "", "a bool, not a number"),
         (float, 10**400, "", "a number beyond all measure"),
         (int, 5.0, "", "a float, not a whole number"),

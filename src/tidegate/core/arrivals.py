@@ -4,11 +4,12 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
-from operator import attrgetter, mul
+from operator import mul
 
 from tidegate.core.counts import believed_waiting
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
+from tidegate.core.samples import Samples
 from tidegate.core.signals import Freshness, Signals
 
 __all__ = [
@@ -37,7 +38,6 @@ LONGEST_WINDOW_S = 600.0
 SAMPLES_PER_WINDOW = 60
 RECENT_TICKS = 4
 SIGMAS = 3.0
-_at_s = attrgetter("at_s")
 
 
 def long_window_s(pool: Pool, mean_s: float, heartbeat_s: float = 0.0) -> float:
@@ -56,29 +56,35 @@ def extend_samples(
     mean_s: float,
     count_error: float = 0.0,
     scale: float = 1.0,
-) -> tuple[Sample, ...]:
+) -> Samples:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
 
     What left is what workers started, each start once, or CloudWatch's deletions where no worker reports. Single
     steps may be negative (counts are approximate and late); the sum evens out, so nothing is clamped here.
     What the queue counts as waiting is multiplied by `scale` first (`core.balance.count_scale`).
     """
+    samples = Samples.of(samples)
     if signals.counts is not Freshness.FRESH:
-        return tuple(samples)  # a queue that could not be read would look like a fall now and a burst later
+        return samples  # a queue that could not be read would look like a fall now and a burst later
     if signals.fleet is None and signals.fleet_state is not Freshness.FRESH:
-        return tuple(samples)  # what silent workers complete is in the first report that arrives again
+        return samples  # what silent workers complete is in the first report that arrives again
     waiting = believed_waiting(pool, samples, signals, now_s, count_error, scale)
     counted = scale * signals.waiting
     in_hand = counted + signals.in_flight
     if not samples:
-        return (Sample(now_s, in_hand, waiting, in_hand, counted),)
+        return samples.then(Sample(now_s, in_hand, waiting, in_hand, counted))
     last = samples[-1]
     if now_s <= last.at_s:
-        return tuple(samples)
+        return samples
     arrived = last.arrived + _arrived_since(last, waiting, in_hand, signals, now_s)
     sample = Sample(now_s, arrived, waiting, in_hand, counted)
-    heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
-    return (*_thinned(samples, now_s, long_window_s(pool, mean_s, heartbeat_s), pool), sample)
+    window_s = long_window_s(pool, mean_s, signals.fleet.heartbeat_s if signals.fleet else 0.0)
+    history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
+    oldest = bisect_left(samples.at_s, now_s - history_s)
+    if samples.apart_s >= history_s / SAMPLES_PER_WINDOW:  # most pools at most ticks
+        return samples.then(sample, oldest)
+    latest_s = RECENT_TICKS * pool.tick_s
+    return Samples.of((*_thinned(samples, oldest, (now_s - window_s, now_s - latest_s), (history_s, window_s)), sample))
 
 
 def _arrived_since(last: Sample, waiting: float, in_hand: float, signals: Signals, now_s: float) -> float:
@@ -92,23 +98,21 @@ def _arrived_since(last: Sample, waiting: float, in_hand: float, signals: Signal
     return in_hand - last.in_hand + (signals.deleted_per_s or 0.0) * (now_s - last.at_s)
 
 
-def _thinned(samples: Sequence[Sample], now_s: float, window_s: float, pool: Pool) -> list[Sample]:
-    """All samples of the last ticks; older ones at most sixty per window; none beyond the history."""
-    history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
+def _thinned(samples: Samples, oldest: int, until_s: tuple[float, float], parts_s: tuple[float, float]) -> list[Sample]:
+    """All samples of the last ticks; of older ones at most sixty per window; none beyond the history.
 
-    def since(span_s: float) -> int:
-        return bisect_left(samples, -span_s, key=lambda sample: sample.at_s - now_s)
-
-    oldest, windowed, latest = since(history_s), since(window_s), since(RECENT_TICKS * pool.tick_s)
+    Up to each time of `until_s` as far apart as a sixtieth of the span of `parts_s` that belongs to it.
+    """
     kept: list[Sample] = []
-    kept_at_s = -math.inf
-    for part, part_s in ((samples[oldest:windowed], history_s), (samples[windowed:latest], window_s)):
-        apart_s = part_s / SAMPLES_PER_WINDOW
-        for sample in part:
-            if sample.at_s - kept_at_s >= apart_s:
+    kept_at_s, begin = -math.inf, oldest
+    for end_s, part_s in zip(until_s, parts_s, strict=True):
+        end = bisect_left(samples.at_s, end_s)
+        for sample in samples[begin:end]:
+            if sample.at_s - kept_at_s >= part_s / SAMPLES_PER_WINDOW:
                 kept.append(sample)
                 kept_at_s = sample.at_s
-    return [*kept, *samples[latest:]]
+        begin = max(begin, end)
+    return [*kept, *samples[begin:]]
 
 
 def arrivals_per_s(
@@ -121,6 +125,7 @@ def arrivals_per_s(
     workers' reports and without CloudWatch's deletions the counts only show what was added on balance; then
     CloudWatch's Sent stands in when it is the larger.
     """
+    samples = Samples.of(samples)
     if len(samples) < 2:  # one look shows what is there, not what comes
         return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
@@ -128,7 +133,7 @@ def arrivals_per_s(
     long = _rate(samples, window_s) if pool.plain else _steady_rate(samples, window_s, count_error)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
     nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
-    noise = 0.0 if pool.plain else math.sqrt(2) * count_error * _backlog(samples[-RECENT_STEPS:])
+    noise = 0.0 if pool.plain else math.sqrt(2) * count_error * _mean(samples.waiting[-RECENT_STEPS:])
     # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
     deviation = math.hypot(_deviation_per_s((long + nearest) / 2, short_s, signals), noise / short_s)
     jumps = abs(nearest - long) > SIGMAS * deviation
@@ -144,7 +149,7 @@ def chance_share(samples: Sequence[Sample], arrivals: Estimate, count_error: flo
         return 0.0
     span_s = min(SLOW_WINDOW_S, samples[-1].at_s - samples[0].at_s)
     count = arrivals.value * span_s
-    noise = count_error * _backlog(samples[-RECENT_STEPS:])
+    noise = count_error * _mean(Samples.of(samples).waiting[-RECENT_STEPS:])
     return math.sqrt(1.2 / count + 12 * noise**2 / len(samples) / count**2)
 
 
@@ -161,35 +166,36 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
     return math.sqrt(variance)
 
 
-def _steady_rate(samples: Sequence[Sample], window_s: float, count_error: float) -> float:
+def _steady_rate(samples: Samples, window_s: float, count_error: float) -> float:
     """The slope over five minutes, and over the window instead as far as the two differ by more than chance.
 
     By two standard deviations: all of the former; by three: all of the latter; a share of each in between.
     """
     slow, quick = slope_per_s(samples, max(SLOW_WINDOW_S, window_s)), slope_per_s(samples, window_s)
-    begin = min(bisect_left(samples, samples[-1].at_s - window_s, key=_at_s), len(samples) - 2)
-    noise = count_error * _backlog(samples[begin:])
+    begin = bisect_left(samples.at_s, samples.at_s[-1] - window_s, 0, len(samples) - 2)
+    noise = count_error * _mean(samples.waiting[begin:])
     # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
     variance = 1.2 * max(slow, 1 / window_s) / window_s + 12 * noise**2 / (len(samples) - begin) / window_s**2
     share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - CHANCE_SIGMAS))
     return slow + share * (quick - slow)
 
 
-def _backlog(samples: Sequence[Sample]) -> float:
+def _mean(waiting: Sequence[float]) -> float:
     """Messages that waited, on average: what an error of the counts is a share of."""
-    return sum([sample.waiting for sample in samples]) / len(samples)
+    return sum(waiting) / len(waiting)
 
 
 def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) -> float:
     """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample."""
-    end_s, origin = samples[-1].at_s - ago_s, samples[-1].arrived
-    begin = bisect_left(samples, end_s - window_s - 1e-6, key=_at_s)
-    window = samples[begin : bisect_right(samples, end_s + 1e-6, key=_at_s)]
-    count = len(window)
+    samples = Samples.of(samples)
+    end_s, origin = samples.at_s[-1] - ago_s, samples.arrived[-1]
+    begin = bisect_left(samples.at_s, end_s - window_s - 1e-6)
+    end = bisect_right(samples.at_s, end_s + 1e-6)
+    count = end - begin
     if count < 2:
         return _rate(samples, window_s)
-    times_s = [sample.at_s - end_s for sample in window]
-    arrived = [sample.arrived - origin for sample in window]
+    times_s = [at_s - end_s for at_s in samples.at_s[begin:end]]
+    arrived = [so_far - origin for so_far in samples.arrived[begin:end]]
     sum_t, sum_tt, sum_tn = sum(times_s), sum(map(mul, times_s, times_s)), sum(map(mul, times_s, arrived))
     slope: float = (count * sum_tn - sum_t * sum(arrived)) / (count * sum_tt - sum_t**2)
     return max(0.0, slope)
@@ -208,7 +214,8 @@ def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> f
     """
     if len(samples) < 2:
         return arrivals.value
-    last_s, span_s = samples[-1].at_s, min(_steady_window_s(pool), samples[-1].at_s - samples[0].at_s)
+    samples = Samples.of(samples)
+    last_s, span_s = samples.at_s[-1], min(_steady_window_s(pool), samples.at_s[-1] - samples.at_s[0])
     part_s = span_s / STEADY_PARTS
     arrived = [_arrived_by(samples, last_s - span_s + part_s * n) for n in range(STEADY_PARTS + 1)]
     parts = sorted([after - before for before, after in pairwise(arrived)])[: STEADY_PARTS - DUMPED_PARTS]
@@ -219,17 +226,19 @@ def _steady_window_s(pool: Pool) -> float:
     return max(STEADY_LEAST_S, STEADY_TARGETS * pool.target_wait_s)
 
 
-def _arrived_by(samples: Sequence[Sample], at_s: float) -> float:
+def _arrived_by(samples: Samples, at_s: float) -> float:
     """Cumulative arrivals at a time within the samples, evenly between two of them."""
-    after = min(max(1, bisect_left(samples, at_s, key=_at_s)), len(samples) - 1)
-    a, b = samples[after - 1], samples[after]
-    return a.arrived + (b.arrived - a.arrived) * min(1.0, (at_s - a.at_s) / (b.at_s - a.at_s))
+    after = bisect_left(samples.at_s, at_s, 1, len(samples) - 1)
+    before_s, before = samples.at_s[after - 1], samples.arrived[after - 1]
+    share = min(1.0, (at_s - before_s) / (samples.at_s[after] - before_s))
+    return before + (samples.arrived[after] - before) * share
 
 
 def _rate(samples: Sequence[Sample], window_s: float) -> float:
     """Mean arrivals a second over the samples that reach back `window_s` (after a gap, to the one before it)."""
     if len(samples) < 2:
         return 0.0
-    last = samples[-1]
-    first = samples[min(bisect_left(samples, last.at_s - window_s - 1e-6, key=_at_s), len(samples) - 2)]
-    return max(0.0, (last.arrived - first.arrived) / (last.at_s - first.at_s))
+    samples = Samples.of(samples)
+    last_s = samples.at_s[-1]
+    first = bisect_left(samples.at_s, last_s - window_s - 1e-6, 0, len(samples) - 2)
+    return max(0.0, (samples.arrived[-1] - samples.arrived[first]) / (last_s - samples.at_s[first]))

@@ -3,9 +3,10 @@
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
-from operator import attrgetter
+from operator import sub
 
 from tidegate.core.model import Pool, Sample
+from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 
 __all__ = ["believed_waiting", "learn_count_error"]
@@ -32,7 +33,6 @@ BACKLOG_LEAST = 10.0
 """Of fewer messages the arrivals' own chance makes more than any error of the count."""
 
 MEDIAN_TO_SIGMA = 1.4826
-_at_s = attrgetter("at_s")
 
 
 def believed_waiting(
@@ -52,15 +52,22 @@ def believed_waiting(
     counted, fleet = scale * signals.waiting, signals.fleet
     if pool.plain or fleet is None or not samples:
         return counted
-    recent = samples[bisect_left(samples, now_s - STALE_S - pool.tick_s, key=_at_s) :]
+    samples = Samples.of(samples)
+    recent = slice(bisect_left(samples.at_s, now_s - STALE_S - pool.tick_s), None)
     if _idle_and_prompt(pool, signals):
-        explained = STALE_FACTOR * max((sample.counted for sample in recent), default=0.0)
+        explained = STALE_FACTOR * max(samples.counted[recent], default=0.0)
         return 0.0 if counted <= explained else counted
     last = samples[-1]
     started = last.arrived - last.waiting + fleet.starts
     sure = 1.0 / (1.0 + CERTAIN_SIGMAS * count_error)
     gone = max(counted, last.counted) / GONE_SHARE
-    left = (sure * s.counted - (started - (s.arrived - s.waiting)) for s in recent if s.counted < gone)
+    left = [
+        sure * then - (started - (arrived - waiting))
+        for then, arrived, waiting in zip(
+            samples.counted[recent], samples.arrived[recent], samples.waiting[recent], strict=True
+        )
+        if then < gone
+    ]
     return max(counted, *left, 0.0)
 
 
@@ -80,13 +87,22 @@ def learn_count_error(known: float, samples: Sequence[Sample]) -> float:
     makes of the arrivals themselves (twice a step) is taken off. By the median, which a jump of the traffic does not
     move: it spoils one or two differences.
     """
+    samples = Samples.of(samples)
+    if max(samples.waiting[-STEPS - 2 :], default=0.0) < BACKLOG_LEAST:
+        return known
+    waited, arrived = _last_three(samples.waiting), _last_three(samples.arrived)
+    firsts, seconds = map(sub, arrived[1], arrived[0]), map(sub, arrived[2], arrived[1])
     errors = []
-    for a, b, c in zip(samples[-STEPS - 2 :], samples[-STEPS - 1 :], samples[-STEPS:], strict=False):
-        backlog = (a.waiting + b.waiting + c.waiting) / 3
+    for a, b, c, first, second in zip(*waited, firsts, seconds, strict=False):
+        backlog = (a + b + c) / 3
         if backlog >= BACKLOG_LEAST:
-            first, second = b.arrived - a.arrived, c.arrived - b.arrived
             errors.append(max(0.0, (second - first) ** 2 - abs(first + second)) / (6 * backlog**2))
     if len(errors) < STEPS_FROM:
         return known
     found = MEDIAN_TO_SIGMA * math.sqrt(sorted(errors)[len(errors) // 2])
     return known + (min(found, ERROR_AT_MOST) - known) * len(errors) / (len(errors) + STEPS_TRUSTED)
+
+
+def _last_three(column: Sequence[float]) -> tuple[Sequence[float], Sequence[float], Sequence[float]]:
+    """The latest readings, each beside the one after it and the one after that."""
+    return column[-STEPS - 2 :], column[-STEPS - 1 :], column[-STEPS:]

@@ -11,11 +11,12 @@ from tidegate.core.counts import learn_count_error
 from tidegate.core.delayed import known_per_s, with_due
 from tidegate.core.estimate import Estimate
 from tidegate.core.memory import MovedIn
-from tidegate.core.model import Pool, PoolState, Sample
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.moved_in import head_age_here, without_moved
 from tidegate.core.need import Load
 from tidegate.core.observation import Observation
 from tidegate.core.removals import without_removals
+from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 from tidegate.core.typical import typical_per_s
 from tidegate.core.value import changed, value
@@ -80,7 +81,7 @@ def _still_waited_s(state: PoolState, signals: Signals) -> float:
 
 def _sampled(
     pool: Pool, state: PoolState, moved: MovedIn | None, now_s: float, signals: Signals, mean_s: float, scale: float
-) -> tuple[tuple[Sample, ...], MovedIn | None, tuple[str, ...]]:
+) -> tuple[Samples, MovedIn | None, tuple[str, ...]]:
     """The samples with this tick's, without what came or went past producers and workers; and that in words."""
     samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s, state.count_error, scale), []
     samples, messages = without_moved(samples, moved)

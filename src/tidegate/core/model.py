@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.condition import Pressure
@@ -94,11 +94,11 @@ class Override:
     workers: int | None = None
 
 
-@value
-class Sample:
+class Sample(NamedTuple):
     """At one tick: cumulative arrivals as reckoned from counts, what waited, and what was visible or in flight.
 
-    A delayed message arrives when it comes due, not when it is sent.
+    A delayed message arrives when it comes due, not when it is sent. A tuple: sixty of them are read at each tick and
+    stored with each state, and JSON arrays take a third of the room that objects do.
     """
 
     at_s: float

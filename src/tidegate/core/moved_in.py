@@ -4,12 +4,12 @@ Counts alone can't tell a hundred thousand messages moved from as many sent; the
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 from tidegate.core.arrivals import slope_per_s
 from tidegate.core.estimate import Estimate
 from tidegate.core.memory import MovedIn
 from tidegate.core.model import Sample
+from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 
 __all__ = ["head_age_here", "moved_in", "without_moved"]
@@ -29,26 +29,27 @@ def moved_in(known: MovedIn | None, signals: Signals, now_s: float) -> MovedIn |
     return MovedIn(now_s - METRIC_LAG_S) if known is None else known
 
 
-def without_moved(samples: Sequence[Sample], moved: MovedIn | None) -> tuple[tuple[Sample, ...], float]:
+def without_moved(samples: Sequence[Sample], moved: MovedIn | None) -> tuple[Samples, float]:
     """The samples as though what was moved in had always been there, and how many messages that is (0: nothing was).
 
     Where the rate is tenfold that of before, and the oldest message older than any before. What waits is counted as it
     is: that is what gets drained.
     """
+    samples = Samples.of(samples)
     if moved is None or len(samples) < 2 or samples[0].at_s >= moved.since_s:
-        return tuple(samples), 0.0
+        return samples, 0.0
     last = samples[-1]
     before_per_s = slope_per_s(samples, BEFORE_S, last.at_s - moved.since_s)
     first = max((sample for sample in samples[:-1] if sample.at_s <= moved.since_s), key=lambda sample: sample.at_s)
     usual = before_per_s * (last.at_s - first.at_s)
     messages = last.arrived - first.arrived - usual
     if messages < TENFOLD * max(usual, 1.0):
-        return tuple(samples), 0.0
-    earlier = (replace(s, arrived=s.arrived + messages) for s in samples if s.at_s <= first.at_s)
+        return samples, 0.0
+    earlier = (s._replace(arrived=s.arrived + messages) for s in samples if s.at_s <= first.at_s)
     since = (
-        replace(s, arrived=last.arrived - before_per_s * (last.at_s - s.at_s)) for s in samples if s.at_s > first.at_s
+        s._replace(arrived=last.arrived - before_per_s * (last.at_s - s.at_s)) for s in samples if s.at_s > first.at_s
     )
-    return (*earlier, *since), messages
+    return Samples.of((*earlier, *since)), messages
 
 
 def head_age_here(head_age: Estimate, moved: MovedIn | None, now_s: float) -> Estimate:

@@ -2,10 +2,9 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import replace
-from operator import attrgetter
 
 from tidegate.core.model import Sample
+from tidegate.core.samples import Samples
 from tidegate.core.typical import typical_per_s
 
 __all__ = ["without_removals"]
@@ -25,35 +24,38 @@ LOOK_BACK_S = 90.0
 
 RATE_OVER_S = 300.0
 
-_at_s = attrgetter("at_s")
 
-
-def without_removals(samples: Sequence[Sample]) -> tuple[tuple[Sample, ...], float]:
+def without_removals(samples: Sequence[Sample]) -> tuple[Samples, float]:
     """The samples as though what was removed had never arrived, and how many that were (0: nothing was).
 
     By conservation a removal reads as arrivals below none: for the whole window the rate would be too low, just when
     the queue is young again. Told by the counts of two ticks, and against the arrivals from before they can lag.
     """
+    samples = Samples.of(samples)
     if len(samples) < 2 + FEWEST_BEFORE:
-        return tuple(samples), 0.0
-    *_, second, last = samples
-    first = min(bisect_left(samples, last.at_s - LOOK_BACK_S, key=_at_s), len(samples) - 2 - FEWEST_BEFORE)
-    before = samples[first:-2]
-    level = sorted([sample.waiting for sample in before])[len(before) // 2]
+        return samples, 0.0
+    last = samples[-1]
+    first = bisect_left(samples.at_s, last.at_s - LOOK_BACK_S, 0, len(samples) - 2 - FEWEST_BEFORE)
+    level = _middle(samples.waiting[first:-2], upper=True)
     least = max(FEW, UNEXPLAINED_SHARE * level)
-    fell = max(second.waiting, last.waiting) <= LOW_SHARE * level
-    if not fell or sorted([sample.arrived for sample in before])[(len(before) - 1) // 2] - last.arrived < least:
-        return tuple(samples), 0.0
-    begin = bisect_left(samples, samples[first].at_s - RATE_OVER_S, key=_at_s)
+    fell = max(samples.waiting[-2:]) <= LOW_SHARE * level
+    if not fell or _middle(samples.arrived[first:-2], upper=False) - last.arrived < least:
+        return samples, 0.0
+    begin = bisect_left(samples.at_s, samples.at_s[first] - RATE_OVER_S)
     rate_per_s = typical_per_s(samples[begin : first + 1])
     lost = samples[first].arrived + rate_per_s * (last.at_s - samples[first].at_s) - last.arrived
-    return (_mended(samples, first, rate_per_s), lost) if lost >= least else (tuple(samples), 0.0)
+    return (_mended(samples, first, rate_per_s), lost) if lost >= least else (samples, 0.0)
 
 
-def _mended(samples: Sequence[Sample], first: int, rate_per_s: float) -> tuple[Sample, ...]:
+def _middle(values: Sequence[float], *, upper: bool) -> float:
+    """The median; of an even number, the upper or the lower one of the two in the middle."""
+    return sorted(values)[(len(values) - (not upper)) // 2]
+
+
+def _mended(samples: Samples, first: int, rate_per_s: float) -> Samples:
     """Up to the fall: arrivals as they were before it. Earlier still: what was removed never came."""
     end = samples[-2]
     arrived = end.arrived - rate_per_s * (end.at_s - samples[first].at_s)
-    earlier = (replace(s, arrived=s.arrived - samples[first].arrived + arrived) for s in samples[: first + 1])
-    between = (replace(s, arrived=end.arrived - rate_per_s * (end.at_s - s.at_s)) for s in samples[first + 1 : -2])
-    return (*earlier, *between, *samples[-2:])
+    earlier = (s._replace(arrived=s.arrived - samples[first].arrived + arrived) for s in samples[: first + 1])
+    between = (s._replace(arrived=end.arrived - rate_per_s * (end.at_s - s.at_s)) for s in samples[first + 1 : -2])
+    return Samples.of((*earlier, *between, *samples[-2:]))

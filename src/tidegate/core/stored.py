@@ -150,10 +150,16 @@ def _row(kinds: tuple[Any, ...]) -> Read:
 
 
 def _named_row(kind: type[Any]) -> Read:
-    """A NamedTuple, which is stored as the list that it is."""
+    """A NamedTuple, which is stored as the list that it is; older versions may have stored an object of its fields."""
     types = get_type_hints(kind)
-    inner = _row(tuple(types.values()))
-    return lambda value: kind(*inner(value))
+    inner, defaults = _row(tuple(types.values())), kind._field_defaults
+
+    def read(value: Any) -> Any:
+        if type(value) is dict:
+            value = [value.get(name, defaults.get(name)) for name in types]
+        return kind(*inner(value))
+
+    return read
 
 
 def _by_name(kind: Any) -> Read:

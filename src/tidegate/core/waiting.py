@@ -2,10 +2,11 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from operator import attrgetter
+from operator import mul
 
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
+from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 
 __all__ = [
@@ -14,8 +15,6 @@ __all__ = [
 ]
 
 WINDOW_S = 60.0
-
-_at_s = attrgetter("at_s")
 
 
 def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, pool: Pool, count_error: float) -> float:
@@ -27,13 +26,15 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
     """
     if not samples or pool.plain:
         return signals.waiting
+    samples = Samples.of(samples)
     last = samples[-1]
     window_s = 3 * pool.tick_s if arrivals.source.endswith("jump") else WINDOW_S
-    recent = samples[bisect_left(samples, last.at_s - window_s - 1e-6, key=_at_s) :]
-    noise = (count_error * sum(s.waiting for s in recent) / len(recent)) ** 2
-    weights = [1.0 / (1.0 + noise + arrivals.value * (last.at_s - s.at_s)) for s in recent]
-    ahead = [s.arrived - last.arrived + arrivals.value * (last.at_s - s.at_s) for s in recent]
-    carried = sum(weight * more for weight, more in zip(weights, ahead, strict=True)) / sum(weights)
+    begin = bisect_left(samples.at_s, last.at_s - window_s - 1e-6)
+    noise = (count_error * sum(samples.waiting[begin:]) / (len(samples) - begin)) ** 2
+    since = [arrivals.value * (last.at_s - at_s) for at_s in samples.at_s[begin:]]
+    weights = [1.0 / (1.0 + noise + more) for more in since]
+    ahead = [arrived - last.arrived + more for arrived, more in zip(samples.arrived[begin:], since, strict=True)]
+    carried: float = sum(map(mul, weights, ahead)) / sum(weights)
     return max(0.0, last.waiting + carried)
 
 
@@ -50,10 +51,9 @@ def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:
     if last.waiting <= 0:
         return Estimate(0.0, "empty")
     started = last.arrived - last.waiting
-    before = [sample for sample in samples if sample.arrived <= started]
-    arrived_at_s = before[-1].at_s if before else samples[0].at_s
-    reckoned = last.at_s - arrived_at_s
+    before_s = next((sample.at_s for sample in reversed(samples) if sample.arrived <= started), None)
+    reckoned = last.at_s - (samples[0].at_s if before_s is None else before_s)
     if signals.age_s is None or signals.age_at_s is None or signals.age_s <= reckoned:
-        return Estimate(reckoned, "counts" if before else "counts, at least")
+        return Estimate(reckoned, "counts, at least" if before_s is None else "counts")
     emptied = any(sample.waiting <= 0 for sample in samples if sample.at_s >= signals.age_at_s)
     return Estimate(reckoned, "counts") if emptied else Estimate(signals.age_s, "cloudwatch")
