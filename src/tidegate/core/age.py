@@ -50,7 +50,7 @@ time, but retried, hidden or moved here')
     if reading is None or reading.value is None:
         return HeadAge()
     before_s = reading.taken_at_s - MINUTE_S
-    frontier_s = max((sent_s for at_s, sent_s in marks if at_s <= before_s), default=-math.inf)
+    frontier_s = max([sent_s for at_s, sent_s in marks if at_s <= before_s], default=-math.inf)
     if reading.taken_at_s - reading.value < frontier_s - SLACK_S:
         return HeadAge(
             note=f"an oldest message of {reading.value:.0f} s is left aside: "
@@ -81,8 +81,13 @@ def marked(
 
 def _with(marks: Marks, at_s: float, sent_s: float) -> Marks:
     """Later marks know it too; the oldest one beyond those that are kept goes."""
+    if marks and at_s > marks[-1][0]:
+        return (*marks, (at_s, max(sent_s, marks[-1][1])))[-MARKS_KEPT:]
+    for at, sent in marks:
+        if at == at_s and sent >= sent_s:  # a minute's metric is read six times
+            return marks
     earlier = [mark for mark in marks if mark[0] < at_s]
-    here = max(sent_s, earlier[-1][1] if earlier else sent_s, *(sent for at, sent in marks if at == at_s))
+    here = max(sent_s, earlier[-1][1] if earlier else sent_s)
     later = [(at, max(sent, here)) for at, sent in marks if at > at_s]
     return (*earlier, (at_s, here), *later)[-MARKS_KEPT:]
 

@@ -108,48 +108,40 @@ def classify(reading: Reading, now_s: float, max_age_s: float) -> Freshness:
 
 def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
     """Sum the queues and the fleet of one observation."""
-    counts_max_age_s = 2 * pool.tick_s
-    counts = [
-        classify(reading, seen.now_s, counts_max_age_s)
-        for queue in seen.queues
-        for reading in (queue.visible, queue.in_flight, queue.delayed)
-    ]
+    now_s, queues = seen.now_s, seen.queues
+    visible, flying, delayed = [q.visible for q in queues], [q.in_flight for q in queues], [q.delayed for q in queues]
+    worst = _worst([classify(reading, now_s, 2 * pool.tick_s) for reading in (*visible, *flying, *delayed)])
     fleet_state, fleet = read_fleet(pool, state, seen)
-    waiting, in_flight = _known(q.visible for q in seen.queues), _known(q.in_flight for q in seen.queues)
+    waiting, in_flight = _known(visible), _known(flying)
     buffered = min(in_flight, fleet.buffered) if fleet else 0
     waiting, in_flight = waiting + buffered, in_flight - buffered
-    ages = [queue.age_s if queue.quiet is None else queue.quiet.age_s for queue in seen.queues]
-    oldest = _oldest(ages, seen.now_s)
-    worst = _worst(counts)
+    ages = [queue.age_s if queue.quiet is None else queue.quiet.age_s for queue in queues]
+    age_states = [classify(age, now_s, METRIC_MAX_AGE_S) for age in ages]
+    oldest = _oldest(ages, age_states)
     in_hand = (waiting, in_flight) if worst is Freshness.FRESH else None
-    told = oldest if all(_is_fresh(age, seen.now_s) for age in ages) else None
+    told = oldest if _worst(age_states) is Freshness.FRESH else None
     age = judge_age(oldest, state.oldest_sent)
     return Signals(
         counts=worst,
         waiting=waiting,
         in_flight=in_flight,
-        delayed=_known(queue.delayed for queue in seen.queues),
+        delayed=_known(delayed),
         age_s=age.value_s,
         age_at_s=age.at_s,
-        sent_per_s=_total([queue.sent_per_s for queue in seen.queues], seen.now_s),
-        deleted_per_s=_total([queue.deleted_per_s for queue in seen.queues], seen.now_s),
+        sent_per_s=_total([queue.sent_per_s for queue in queues], now_s),
+        deleted_per_s=_total([queue.deleted_per_s for queue in queues], now_s),
         fleet_state=fleet_state,
         fleet=fleet,
         errors=_errors(seen),
-        age="left aside" if age.note else _age_state(ages, seen.now_s),
+        age="left aside" if age.note else _best(age_states),
         age_note=age.note,
-        unseen=next((queue.age_s.detail for queue in seen.queues if queue.age_s.absence is Absence.UNSEEN), ""),
-        oldest_sent=marked(state.oldest_sent, told, fleet, in_hand, seen.now_s),
+        unseen=next((queue.age_s.detail for queue in queues if queue.age_s.absence is Absence.UNSEEN), ""),
+        oldest_sent=marked(state.oldest_sent, told, fleet, in_hand, now_s),
         quiet=_quiet(seen),
         fleet_readable=seen.fleet.absence in (None, Absence.MISSING),
-        in_groups=any(queue.queue.endswith(".fifo") for queue in seen.queues),
+        in_groups=True in [queue.queue.endswith(".fifo") for queue in queues],
         slots_at_most=seen.capacity.running * pool.slots_per_worker if fleet is None else math.inf,
     )
-
-
-def _age_state(ages: list[Reading], now_s: float) -> str:
-    """The best of the queues: one fresh age is enough to go by."""
-    return min((classify(age, now_s, METRIC_MAX_AGE_S) for age in ages), key=_ORDER.index)
 
 
 def _quiet(seen: Observation) -> Quiet | None:
@@ -185,7 +177,12 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
 
 
 def _worst(states: list[Freshness]) -> Freshness:
-    return max(states, key=_ORDER.index)
+    return max(states, key=_ORDER.index) if states.count(Freshness.FRESH) < len(states) else Freshness.FRESH
+
+
+def _best(states: list[Freshness]) -> Freshness:
+    """One that is fresh is enough to go by."""
+    return Freshness.FRESH if Freshness.FRESH in states else min(states, key=_ORDER.index)
 
 
 def _known(readings: Iterable[Reading]) -> float:
@@ -193,18 +190,14 @@ def _known(readings: Iterable[Reading]) -> float:
     return sum([reading.value for reading in readings if reading.absence is None and reading.value is not None])
 
 
-def _is_fresh(reading: Reading, now_s: float) -> bool:
-    return classify(reading, now_s, METRIC_MAX_AGE_S) is Freshness.FRESH
-
-
-def _oldest(readings: Iterable[Reading], now_s: float) -> Reading | None:
-    fresh = [reading for reading in readings if _is_fresh(reading, now_s)]
-    return max(fresh, key=lambda r: r.value or 0.0, default=None)
+def _oldest(ages: list[Reading], states: list[Freshness]) -> Reading | None:
+    fresh = [age for age, state in zip(ages, states, strict=True) if state is Freshness.FRESH]
+    return max(fresh, key=lambda age: age.value or 0.0) if len(fresh) > 1 else fresh[0] if fresh else None
 
 
 def _total(readings: list[Reading], now_s: float) -> float | None:
     """The sum when every queue has a fresh reading, else None: half a sum would read as a fall in traffic."""
-    if not all(_is_fresh(reading, now_s) for reading in readings):
+    if _worst([classify(reading, now_s, METRIC_MAX_AGE_S) for reading in readings]) is not Freshness.FRESH:
         return None
     return _known(readings)
 

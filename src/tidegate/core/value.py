@@ -9,9 +9,6 @@ a plain dataclass with slots, equality and a hash. What leaves the core by its o
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar, dataclass_transform
 
-if TYPE_CHECKING:
-    from dataclasses import replace as changed  # so that names and types of fields are checked
-
 __all__ = ["changed", "value"]
 
 T = TypeVar("T")
@@ -23,7 +20,9 @@ def value(kind: type[T]) -> type[T]:
     return dataclass(slots=True, unsafe_hash=True)(kind)
 
 
-if not TYPE_CHECKING:
+if TYPE_CHECKING:
+    from dataclasses import replace as changed  # so that names and types of fields are checked
+else:
 
     def changed(given, **fields):
         """`dataclasses.replace` at a sixth of its price, for a large dataclass that has neither slots nor checks.
