@@ -27,7 +27,7 @@ def test_a_variable_sets_one_setting_of_a_table_and_leaves_the_others() -> None:
     ]
     assert pool.ecs is not None
     assert (pool.ecs.cluster, pool.ecs.service) == ("prod", "v2")
-    assert (pool.ramp.percent, pool.ramp.workers) == (100, 9)
+    assert (pool.ramp.percent, pool.ramp.workers) == (400, 9)
 
 
 @pytest.mark.parametrize("name", ["order-intake", "Order.Intake", "ORDER_INTAKE"])
@@ -96,7 +96,7 @@ def test_the_environment_never_changes_the_tree_it_was_given() -> None:
         ("TIDEGATE_TICK__S", "names no setting", "set TIDEGATE_TICK as a whole"),
         ("TIDEGATE_", "is not a known setting", "unset it"),
         ("TIDEGATE_POOLS__ORDERS__QUEUES", "is not JSON", 'such as ["orders", "returns"]'),
-        ("TIDEGATE_POOLS__ORDERS__RAMP", "is not JSON", 'such as {"percent": 100.0, "workers": 4}'),
+        ("TIDEGATE_POOLS__ORDERS__RAMP", "is not JSON", 'such as {"percent": 400.0, "workers": 20}'),
         ("TIDEGATE_POOLS__ORDERS__ECS", "is not JSON", 'such as {"cluster": "prod", "service": "orders"}'),
         ("TIDEGATE_POOLS__ORDERS__SCHEDULE", "is not JSON", '"start": "0 8 * * MON-FRI"'),
     ],

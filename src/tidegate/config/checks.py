@@ -90,7 +90,7 @@ def _minimum_and_maximum(at: At, pool: PoolSettings, settings: Settings) -> Iter
 
 def _ramp(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
     if pool.ramp.percent == 0 and pool.ramp.workers == 0:
-        fix = "set ramp = { percent = 100, workers = 4 } or at least workers = 1"
+        fix = "set ramp = { percent = 400, workers = 20 } or at least workers = 1"
         yield Finding((*at, "ramp"), asdict(pool.ramp), "adds no workers at all: both are 0", fix)
     elif pool.ramp.workers == 0 and pool.min_workers == 0:
         problem = "is 0 while min_workers is 0: any percentage of no workers is none, so the first is never added"

@@ -65,8 +65,8 @@ class EcsService(SettingsTable):
 class Ramp(SettingsTable):
     """The most workers added in one tick: the larger of the two."""
 
-    percent: Percent = setting(100.0, description="Most workers added per tick, in percent of those desired now.")
-    workers: Workers = setting(4, description="Most workers added per tick, as a count, however few there are now.")
+    percent: Percent = setting(400.0, description="Most workers added per tick, in percent of those desired now.")
+    workers: Workers = setting(20, description="Most workers added per tick, as a count, however few there are now.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

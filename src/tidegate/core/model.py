@@ -50,8 +50,8 @@ class Pool:
     economy: Literal["lean", "prompt"] = "lean"
     utilization: float | None = None
     drain_target_s: float | None = None
-    ramp_share: float = 1.0
-    ramp_workers: int = 4
+    ramp_share: float = 4.0
+    ramp_workers: int = 20
     hold_s: float | None = None
     tick_s: float = 10.0
     stop_timeout_s: float = 30.0
