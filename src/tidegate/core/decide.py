@@ -94,7 +94,7 @@ def _limited(
 def _bounds(trail: Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None) -> Bounds:
     """What the rules go by: the ceiling, the guard under it, and what was needed lately, now included."""
     pool, seen, wanted = trail.pool, trail.seen, trail.workers
-    start_up = times.start_up_s(pool, state.start_ups_s)
+    start_up = load.start_up if load is not None else times.start_up_s(pool, state.start_ups_s)
     high = needs_with_band(wanted, trail.sized, load)
     return Bounds(
         ceiling=limit,

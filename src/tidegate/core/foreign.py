@@ -55,5 +55,7 @@ def _aged(contest: Contest, now_s: float) -> Contest:
     """Changes of long ago are no fight; an hour of peace after yielding forgets the last one."""
     if contest.until_s is not None and now_s - contest.until_s > FORGOTTEN_S:
         contest = Contest()
+    if not contest.changes_s:
+        return contest
     recent = tuple(at_s for at_s in contest.changes_s if now_s - at_s <= FIGHT_WITHIN_S)
     return contest if recent == contest.changes_s else replace(contest, changes_s=recent)

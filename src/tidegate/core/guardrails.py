@@ -82,8 +82,10 @@ def remember_need(
     >>> remember_need(((10.0, 9), (20.0, 4), (30.0, 3)), now_s=40.0, need=4, hold_s=25.0)
     ((40.0, 4),)
     """
-    kept = [entry for entry in needs if entry[0] >= now_s - hold_s and entry[1] > need]
-    return (*kept, (now_s, need))
+    begin, end = _lately(needs, now_s - hold_s)
+    while end > begin and needs[end - 1][1] <= need:
+        end -= 1
+    return (*needs[begin:end], (now_s, need))
 
 
 def remember_low(lows: Sequence[tuple[float, int]], now_s: float, need: int) -> tuple[tuple[float, int], ...]:
@@ -92,8 +94,18 @@ def remember_low(lows: Sequence[tuple[float, int]], now_s: float, need: int) -> 
     >>> remember_low(((10.0, 2), (20.0, 4), (30.0, 6)), now_s=40.0, need=4)
     ((10.0, 2), (20.0, 4), (40.0, 4))
     """
-    kept = [entry for entry in lows if entry[0] >= now_s - PERSISTENT_S and entry[1] <= need]
-    return (*kept, (now_s, need))
+    begin, end = _lately(lows, now_s - PERSISTENT_S)
+    while end > begin and lows[end - 1][1] > need:
+        end -= 1
+    return (*lows[begin:end], (now_s, need))
+
+
+def _lately(entries: Sequence[tuple[float, int]], since_s: float) -> tuple[int, int]:
+    """The places from the first entry that is no older on up to the end; seldom more than one is older."""
+    begin = 0
+    while begin < len(entries) and entries[begin][0] < since_s:
+        begin += 1
+    return begin, len(entries)
 
 
 def patient_rise(

@@ -1,9 +1,10 @@
 """How the pool fares, told from its own decisions: figures of the last hour and days, and what they advise."""
 
 import math
-from collections.abc import Mapping
+from bisect import bisect_left
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from itertools import pairwise
+from operator import itemgetter, ne
 
 from tidegate.core.classes import class_mean_s
 from tidegate.core.decision import Health
@@ -48,7 +49,7 @@ def learn_health(
     `pinned`: the ceiling had the last word.
     """
     step_s = min(max(0.0, elapsed_s), STEP_AT_MOST_S)
-    changes = tuple([change for change in memory.changes if at_s - change[0] <= HOUR_S])
+    changes = memory.changes[_since(memory.changes, at_s - HOUR_S) :]
     if desired != current:
         changes = (*changes, (at_s, desired - current))[-CHANGES_KEPT:]
     fade = math.exp(-step_s / HOUR_S)
@@ -73,8 +74,9 @@ def _spent(known: Mapping[str, float], count: int, step_s: float) -> Mapping[str
 
 def health_of(memory: HealthMemory, pool: Pool, at_s: float, notices: tuple[str, ...] = ()) -> Health:
     """The figures, and a sentence for each that wants something done; `notices` are what this tick came upon."""
-    recent = sum([at_s - changed_at_s <= RECENT_S for changed_at_s, _ in memory.changes])
-    reversals = sum([(before > 0) != (after > 0) for (_, before), (_, after) in pairwise(memory.changes)])
+    recent = len(memory.changes) - _since(memory.changes, at_s - RECENT_S)
+    ups = [change > 0 for _, change in memory.changes]
+    reversals = sum(map(ne, ups[1:], ups))
     usual, share = _usual(memory)
     figures = Health(
         changes_per_min=recent / (RECENT_S / 60),
@@ -86,6 +88,11 @@ def health_of(memory: HealthMemory, pool: Pool, at_s: float, notices: tuple[str,
     )
     advice = (*notices, *_advice(figures, pool))
     return replace(figures, advice=advice) if advice else figures
+
+
+def _since(changes: Sequence[tuple[float, int]], at_s: float) -> int:
+    """The place of the first change at that time or later."""
+    return bisect_left(changes, at_s, key=itemgetter(0))
 
 
 def _usual(memory: HealthMemory) -> tuple[int | None, float]:

@@ -49,9 +49,9 @@ def told(before: Directive, retired: Sequence[Retired], seen: Observation, *, sh
     so. Most of those leave for another reason, and a word more is cheap.
     """
     listed = tuple([each.worker_id for each in retired])
-    now = said(before, seen.now_s, retire=listed, shed=shed)
-    idle = [each for each in seen.fleet.workers if each.state is not WorkerState.RUNNING]
-    astray = any(each.worker_id not in listed and is_alive(each, seen.now_s) for each in idle)
+    now, running = said(before, seen.now_s, retire=listed, shed=shed), WorkerState.RUNNING
+    idle = [each for each in seen.fleet.workers if each.state is not running]
+    astray = bool(idle) and any(each.worker_id not in listed and is_alive(each, seen.now_s) for each in idle)
     return to_repeat(now, seen.now_s) if resumed or astray else now
 
 

@@ -70,13 +70,15 @@ def slots_for_target(
     """
     if load <= 0 or load > most:
         return math.ceil(max(0.0, load))
-    blocking = 1.0
-    for slots in range(1, most + 1):
+    blocking, enough = 1.0, math.floor(load)
+    for slots in range(1, enough + 1):
+        blocked = load * blocking
+        blocking = blocked / (slots + blocked)
+    for slots in range(enough + 1, most + 1):
         blocking = load * blocking / (slots + load * blocking)
-        if slots > load:
-            waiting = _waiting(blocking, load, slots)
-            if _tail(waiting, load, slots, target_s, service_time_s, variation) <= allowed:
-                return slots
+        waiting = _waiting(blocking, load, slots)
+        if _tail(waiting, load, slots, target_s, service_time_s, variation) <= allowed:
+            return slots
     return most + 1
 
 

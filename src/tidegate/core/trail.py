@@ -33,4 +33,7 @@ class Trail:
         before, self.workers = self.workers, limit.workers
         if limit.reason is not None:
             self.reason, self.note = limit.reason, limit.note
-        self.steps.append(Step(name, {"before": before, "after": limit.workers, **(values or {})}, limit.note))
+        seen: dict[str, Scalar] = {"before": before, "after": limit.workers}
+        if values:
+            seen.update(values)
+        self.steps.append(Step(name, seen, limit.note))

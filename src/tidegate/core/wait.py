@@ -177,8 +177,9 @@ def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: fl
         at_s = horizon_s * k / DEADLINES
         due = _due(load, target_s, at_s) + expected_per_s * max(0.0, at_s - target_s)
         new_s = start_up_s if at_s > start_up_s else math.inf
-        needed = workers_by(due, at_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
-        most = max(most, needed)
+        if due > 0:
+            needed = workers_by(due, at_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
+            most = max(most, needed)
     return most
 
 

@@ -67,14 +67,16 @@ def guard(
     effect = Effect.UNKNOWN if memory.level is None else compare(memory.before, memory.level)
     memory = _unlearned(memory, effect)
     sign = _sign(pool, seen, memory, effect)
-    at = _situation(
-        pool, seen, signals, memory, sign, need, limit, state.quick_s or math.inf, LOOK_S + start_up_s + mean_s
-    )
-    hold = next_hold(memory.hold, sign, effect, at)
+    hold, steps_back = None, False
+    if sign is not None or memory.hold is not None:
+        quick_s, interval_s = state.quick_s or math.inf, LOOK_S + start_up_s + mean_s
+        at = _situation(pool, seen, signals, memory, sign, need, limit, quick_s, interval_s)
+        hold = next_hold(memory.hold, sign, effect, at)
+        steps_back = hold is not None and hold.cap < at.running  # with `step_back` off: a step that was only tried
     values = _values(memory, hold, seen, effect)
     known = effect is not Effect.UNKNOWN  # the next step is compared with what is there now
-    memory = replace(memory, hold=hold, before=None if known else memory.before)
-    steps_back = hold is not None and hold.cap < at.running  # with `step_back` off: a step that was only tried
+    if known or hold is not memory.hold:
+        memory = replace(memory, hold=hold, before=None if known else memory.before)
     if hold is None and memory.level is not None and in_doubt(memory.before, memory.level, state.quick_s or math.inf):
         return Guarded(_as_it_is(limit, seen.capacity.desired, memory.level.workers), memory, values)
     return Guarded(_capped(limit, hold), memory, values, steps_back)
