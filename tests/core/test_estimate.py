@@ -14,6 +14,7 @@ from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, PoolState, Sample, ServiceTime
 from tidegate.core.observation import QueueObservation
 from tidegate.core.reports import WorkerReport
+from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals, read_signals
 from tidegate.core.waiting import head_age_s, waiting
 
@@ -323,9 +324,9 @@ def test_start_up_is_the_ninetieth_percentile_then_the_hint_then_a_minute_which_
 
 def test_a_slope_is_the_rate_whatever_single_readings_say_and_of_one_reading_it_is_nothing() -> None:
     even = readings(*(10.0 * n for n in range(13)))
-    assert arrivals.slope_per_s(even, 60) == pytest.approx(1.0)
-    assert arrivals.slope_per_s(even, 30, ago_s=60) == pytest.approx(1.0)
-    assert arrivals.slope_per_s(even[:1], 60) == 0.0
+    assert arrivals.slope_per_s(Samples.of(even), 60) == pytest.approx(1.0)
+    assert arrivals.slope_per_s(Samples.of(even), 30, ago_s=60) == pytest.approx(1.0)
+    assert arrivals.slope_per_s(Samples.of(even[:1]), 60) == 0.0
 
 
 def test_exact_counts_are_taken_as_they_are_and_doubtful_ones_as_the_mean_of_a_minute() -> None:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from tidegate.core.arrivals import slope_per_s
 from tidegate.core.fleet import Waits
 from tidegate.core.model import Pool, Sample
+from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 
 __all__ = [
@@ -76,7 +77,8 @@ def learn_surge(surge: float, samples: Sequence[Sample], blind: float, elapsed_s
     Square roots make the Poisson noise of all rates alike; plain ratios explode at low volume. A step down for each
     tick that stays below, nineteen times as far up for one above: at rest when one in twenty is above.
     """
-    if not samples or samples[0].at_s > samples[-1].at_s - 2 * blind:
+    samples = Samples.of(samples)
+    if not samples or samples.at_s[0] > samples.at_s[-1] - 2 * blind:
         return surge
     then, now = slope_per_s(samples, blind, blind), slope_per_s(samples, blind)
     step = SURGE_STEP_PER_S * min(elapsed_s, 60.0)

@@ -185,9 +185,8 @@ def _mean(waiting: Sequence[float]) -> float:
     return sum(waiting) / len(waiting)
 
 
-def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) -> float:
+def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
     """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample."""
-    samples = Samples.of(samples)
     end_s, origin = samples.at_s[-1] - ago_s, samples.arrived[-1]
     begin = bisect_left(samples.at_s, end_s - window_s - 1e-6)
     end = bisect_right(samples.at_s, end_s + 1e-6)
@@ -203,7 +202,7 @@ def slope_per_s(samples: Sequence[Sample], window_s: float, ago_s: float = 0.0) 
 
 def mean_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:
     """Arrivals a second over the target wait, five minutes at least. Without samples the present rate."""
-    return _rate(samples, _steady_window_s(pool)) if len(samples) > 1 else arrivals.value
+    return _rate(Samples.of(samples), _steady_window_s(pool)) if len(samples) > 1 else arrivals.value
 
 
 def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:
@@ -234,11 +233,10 @@ def _arrived_by(samples: Samples, at_s: float) -> float:
     return before + (samples.arrived[after] - before) * share
 
 
-def _rate(samples: Sequence[Sample], window_s: float) -> float:
+def _rate(samples: Samples, window_s: float) -> float:
     """Mean arrivals a second over the samples that reach back `window_s` (after a gap, to the one before it)."""
     if len(samples) < 2:
         return 0.0
-    samples = Samples.of(samples)
     last_s = samples.at_s[-1]
     first = bisect_left(samples.at_s, last_s - window_s - 1e-6, 0, len(samples) - 2)
     return max(0.0, (samples.arrived[-1] - samples.arrived[first]) / (last_s - samples.at_s[first]))

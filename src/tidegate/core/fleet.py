@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import field, fields
 from functools import lru_cache
 from itertools import accumulate
-from operator import mul
+from operator import attrgetter, mul
 
 from tidegate.core.model import KnownWorker, PoolState
 from tidegate.core.reports import (
@@ -31,6 +31,7 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-s
 DIGESTS_KEPT = 16_384
 """Workers whose digests are not reckoned anew at each tick: a few megabytes."""
 
+_classes_of = attrgetter("total.classes")
 _NO_FIGURES = ClassFigures()
 _UNKNOWN = KnownWorker(0, 0, 0, timed=False)
 _LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
@@ -93,6 +94,8 @@ class FleetSignals:
     """Put off by the workers' retry budget, in the reports that brought news."""
     classed: bool = False
     """Messages carry classes, whether any was started lately or not."""
+    heard: int = 0
+    """The workers, and those that have let go of all and wait to be stopped."""
 
     @property
     def free(self) -> int:
@@ -116,13 +119,15 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
 
     A worker that has left is no capacity, but what it completed last has left the queue all the same.
     """
-    current = [worker for worker in heard_of(fleet, now_s) if worker.state is not _RELEASED]
+    alive = heard_of(fleet, now_s)
+    current = [worker for worker in alive if worker.state is not _RELEASED]
     if not current:
         return None
     starts, departures, leases_lost, news = _since(state, fleet.workers)
     slots, busy, buffered = _held(current)
     runs, sum_s, square_sum_s2, retries_held = _ran(news)
     return FleetSignals(
+        heard=len(alive),
         workers=len(current),
         slots=slots,
         busy=busy,
@@ -143,7 +148,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         barred=sum([_barred(worker) for worker in current if worker.permitted is not None]),
         fleet_slots=_fleet_slots(current),
         retries_held=retries_held,
-        classed=True in [bool(worker.total.classes) for worker in current],
+        classed=any(map(_classes_of, current)),
     )
 
 
@@ -234,19 +239,17 @@ def _since(state: PoolState, workers: Iterable[WorkerReport]) -> tuple[int, int,
     starts = completions = leases_lost = 0
     news = []
     for worker in workers:
-        seen, figures = state.known_workers.get(digest(worker.worker_id)), worker.total
+        before, figures = state.known_workers.get(digest(worker.worker_id)), worker.total
+        seen = before
         if seen is None:
-            news.append(worker.recent)
             seen, figures = _UNKNOWN, _unheard(worker, state.ticked_at_s)
-        elif (
-            seen.starts != figures.starts
-            or seen.completions != figures.completions
-            or seen.failures != figures.failures
-        ):
+        begun, ended = figures.starts - seen.starts, figures.completions - seen.completions
+        lost = figures.leases_lost - seen.leases_lost
+        if before is None or begun or ended or figures.failures != seen.failures:
             news.append(worker.recent)
-        starts += max(0, figures.starts - seen.starts)
-        completions += max(0, figures.completions - seen.completions)
-        leases_lost += max(0, figures.leases_lost - seen.leases_lost)
+        starts += begun if begun > 0 else 0
+        completions += ended if ended > 0 else 0
+        leases_lost += lost if lost > 0 else 0
     return starts, completions, leases_lost, news
 
 

@@ -111,11 +111,8 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
 def _newly_ready(state: PoolState, workers: Mapping[str, WorkerReport]) -> list[tuple[float, float]]:
     """(first receive, start) of each worker that polls and whose start-up has not been timed."""
     timed = {name for name, known in state.known_workers.items() if known.timed}
-    return [
-        (worker.first_receive_at_s, worker.started_at_s)
-        for name, worker in workers.items()
-        if name not in timed and worker.first_receive_at_s is not None
-    ]
+    new = [workers[name] for name in workers.keys() - timed]
+    return [(each.first_receive_at_s, each.started_at_s) for each in new if each.first_receive_at_s is not None]
 
 
 def record_change(raises: Sequence[tuple[float, int]], now_s: float, change: int) -> tuple[tuple[float, int], ...]:
