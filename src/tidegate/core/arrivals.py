@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from operator import mul
 
@@ -197,7 +197,7 @@ def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
     arrived = [so_far - origin for so_far in samples.arrived[begin:end]]
     sum_t, sum_tt, sum_tn = sum(times_s), sum(map(mul, times_s, times_s)), sum(map(mul, times_s, arrived))
     slope: float = (count * sum_tn - sum_t * sum(arrived)) / (count * sum_tt - sum_t**2)
-    return max(0.0, slope)
+    return slope if slope > 0 else 0.0
 
 
 def mean_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:
@@ -216,7 +216,7 @@ def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> f
     samples = Samples.of(samples)
     last_s, span_s = samples.at_s[-1], min(_steady_window_s(pool), samples.at_s[-1] - samples.at_s[0])
     part_s = span_s / STEADY_PARTS
-    arrived = [_arrived_by(samples, last_s - span_s + part_s * n) for n in range(STEADY_PARTS + 1)]
+    arrived = _arrived_by(samples, [last_s - span_s + part_s * n for n in range(STEADY_PARTS + 1)])
     parts = sorted([after - before for before, after in pairwise(arrived)])[: STEADY_PARTS - DUMPED_PARTS]
     return max(0.0, sum(parts)) / (part_s * len(parts))
 
@@ -225,12 +225,16 @@ def _steady_window_s(pool: Pool) -> float:
     return max(STEADY_LEAST_S, STEADY_TARGETS * pool.target_wait_s)
 
 
-def _arrived_by(samples: Samples, at_s: float) -> float:
-    """Cumulative arrivals at a time within the samples, evenly between two of them."""
-    after = bisect_left(samples.at_s, at_s, 1, len(samples) - 1)
-    before_s, before = samples.at_s[after - 1], samples.arrived[after - 1]
-    share = min(1.0, (at_s - before_s) / (samples.at_s[after] - before_s))
-    return before + (samples.arrived[after] - before) * share
+def _arrived_by(samples: Samples, times_s: Iterable[float]) -> list[float]:
+    """Cumulative arrivals at times within the samples, evenly between two of them."""
+    at_s, arrived, last = samples.at_s, samples.arrived, len(samples) - 1
+    after = [(time_s, bisect_left(at_s, time_s, 1, last)) for time_s in times_s]
+    return [
+        arrived[n - 1] + (arrived[n] - arrived[n - 1]) * ((time_s - at_s[n - 1]) / (at_s[n] - at_s[n - 1]))
+        if time_s < at_s[n]
+        else arrived[n]
+        for time_s, n in after
+    ]
 
 
 def _rate(samples: Samples, window_s: float) -> float:

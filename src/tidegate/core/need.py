@@ -3,7 +3,7 @@
 from dataclasses import field
 
 from tidegate.core.committed import Committed
-from tidegate.core.decision import Scalar, Step
+from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
@@ -86,12 +86,12 @@ def need(pool: Pool, load: Load, most_workers: int) -> Sized:
         slots = steady + load.waiting / drain * mean_s
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     values: dict[str, Scalar] = {
-        "arrivals_per_s": round(rate, 3),
+        "arrivals_per_s": shown(rate, 3),
         "waiting": load.waiting,
-        "drain_s": round(drain, 3),
-        "service_time_s": round(mean_s, 4),
-        "utilization": round(utilization, 3),
-        "slots": round(slots, 2),
+        "drain_s": shown(drain, 3),
+        "service_time_s": shown(mean_s, 4),
+        "utilization": shown(utilization, 3),
+        "slots": shown(slots, 2),
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterable
 from enum import StrEnum
+from typing import Final
 
 from tidegate.core.absence import Absence
 from tidegate.core.age import judge_age, marked
@@ -41,6 +42,7 @@ class Freshness(StrEnum):
 
 
 _ORDER = list(Freshness)
+_FRESH: Final = Freshness.FRESH
 _ABSENT = {Absence.DENIED: Freshness.DENIED, Absence.GONE: Freshness.GONE}
 
 
@@ -103,7 +105,7 @@ def classify(reading: Reading, now_s: float, max_age_s: float) -> Freshness:
     """
     if reading.absence is not None or reading.value is None:
         return _ABSENT.get(reading.absence or Absence.MISSING, Freshness.MISSING)
-    return Freshness.FRESH if now_s - reading.taken_at_s <= max_age_s else Freshness.STALE
+    return _FRESH if now_s - reading.taken_at_s <= max_age_s else Freshness.STALE
 
 
 def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
@@ -118,8 +120,8 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
     ages = [queue.age_s if queue.quiet is None else queue.quiet.age_s for queue in queues]
     age_states = [classify(age, now_s, METRIC_MAX_AGE_S) for age in ages]
     oldest = _oldest(ages, age_states)
-    in_hand = (waiting, in_flight) if worst is Freshness.FRESH else None
-    told = oldest if _worst(age_states) is Freshness.FRESH else None
+    in_hand = (waiting, in_flight) if worst is _FRESH else None
+    told = oldest if _worst(age_states) is _FRESH else None
     age = judge_age(oldest, state.oldest_sent)
     return Signals(
         counts=worst,
@@ -174,16 +176,16 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
     uses_sdk = fleet is not None or (
         state.reported_at_s is not None and seen.now_s - state.reported_at_s <= SDK_FORGOTTEN_S
     )
-    return (Freshness.STALE if uses_sdk and silent > 0 else Freshness.FRESH), fleet
+    return (Freshness.STALE if uses_sdk and silent > 0 else _FRESH), fleet
 
 
 def _worst(states: list[Freshness]) -> Freshness:
-    return max(states, key=_ORDER.index) if states.count(Freshness.FRESH) < len(states) else Freshness.FRESH
+    return max(states, key=_ORDER.index) if states.count(_FRESH) < len(states) else _FRESH
 
 
 def _best(states: list[Freshness]) -> Freshness:
     """One that is fresh is enough to go by."""
-    return Freshness.FRESH if Freshness.FRESH in states else min(states, key=_ORDER.index)
+    return _FRESH if _FRESH in states else min(states, key=_ORDER.index)
 
 
 def _known(readings: Iterable[Reading]) -> float:
@@ -192,13 +194,13 @@ def _known(readings: Iterable[Reading]) -> float:
 
 
 def _oldest(ages: list[Reading], states: list[Freshness]) -> Reading | None:
-    fresh = [age for age, state in zip(ages, states, strict=True) if state is Freshness.FRESH]
+    fresh = [age for age, state in zip(ages, states, strict=True) if state is _FRESH]
     return max(fresh, key=lambda age: age.value or 0.0) if len(fresh) > 1 else fresh[0] if fresh else None
 
 
 def _total(readings: list[Reading], now_s: float) -> float | None:
     """The sum when every queue has a fresh reading, else None: half a sum would read as a fall in traffic."""
-    if _worst([classify(reading, now_s, METRIC_MAX_AGE_S) for reading in readings]) is not Freshness.FRESH:
+    if _worst([classify(reading, now_s, METRIC_MAX_AGE_S) for reading in readings]) is not _FRESH:
         return None
     return _known(readings)
 

@@ -5,6 +5,10 @@ import math
 __all__ = ["erlang_c", "late_share", "littles_law_slots", "slots_for_target", "workers_for"]
 
 
+_LOST = 5e-10
+"""Of a worker: less than this is what adding up has lost, and no work."""
+
+
 def littles_law_slots(
     arrivals_per_s: float, backlog: float, drain_s: float, service_time_s: float, utilization: float
 ) -> float:
@@ -29,7 +33,7 @@ def workers_for(slots: float, slots_per_worker: int) -> int:
     >>> workers_for(0.2, slots_per_worker=4), workers_for(0.0, slots_per_worker=4)
     (1, 0)
     """
-    return math.ceil(round(slots / slots_per_worker, 9))
+    return math.ceil(slots / slots_per_worker - _LOST)
 
 
 def erlang_c(load: float, slots: int) -> float:

@@ -1,6 +1,6 @@
 """What was seen and what was made of it, as the first steps of a decision."""
 
-from tidegate.core.decision import Scalar, Step
+from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.need import Load
 from tidegate.core.observation import Observation
@@ -14,7 +14,7 @@ def signals_step(pool: Pool, state: PoolState, signals: Signals, now_s: float) -
     fleet = signals.fleet
     waits = fleet.waits if fleet else None
     values: dict[str, Scalar] = {
-        "since_s": None if state.ticked_at_s is None else round(now_s - state.ticked_at_s, 2),
+        "since_s": None if state.ticked_at_s is None else shown(now_s - state.ticked_at_s, 2),
         "counts": str(signals.counts),
         "waiting": signals.waiting,
         "in_flight": signals.in_flight,
@@ -29,7 +29,7 @@ def signals_step(pool: Pool, state: PoolState, signals: Signals, now_s: float) -
         "completed": fleet.departures if fleet else None,
         "leases_lost": fleet.leases_lost if fleet else None,
         "waits_measured": waits.starts if waits else None,
-        "late_share": round(waits.late_share, 4) if waits else None,
+        "late_share": shown(waits.late_share, 4) if waits else None,
         "wait_p99_s": waits.p99_s if waits else None,
     }
     notes = (_reports(pool, signals), signals.age_note, signals.unseen)
@@ -63,15 +63,15 @@ def capacity_step(state: PoolState, seen: Observation, slots_per_worker: int) ->
 def estimate_step(pool: Pool, load: Load) -> Step:
     """Rates and times, each with its source."""
     values: dict[str, Scalar] = {
-        "arrivals_per_s": round(load.arrivals.value, 3),
+        "arrivals_per_s": shown(load.arrivals.value, 3),
         "arrivals_from": load.arrivals.source,
-        "service_time_s": round(load.service_time.value, 4),
+        "service_time_s": shown(load.service_time.value, 4),
         "service_time_from": load.service_time.source,
-        "variation": round(load.variation, 3),
-        "head_age_s": round(load.head_age.value, 2),
+        "variation": shown(load.variation, 3),
+        "head_age_s": shown(load.head_age.value, 2),
         "head_age_from": load.head_age.source,
-        "oldest_over_target": round(load.head_age.value / pool.target_wait_s, 3),
-        "start_up_s": round(load.start_up.value, 2),
+        "oldest_over_target": shown(load.head_age.value / pool.target_wait_s, 3),
+        "start_up_s": shown(load.start_up.value, 2),
         "start_up_from": load.start_up.source,
     }
     return Step("estimate", values)

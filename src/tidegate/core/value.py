@@ -32,5 +32,5 @@ else:
         True
         """
         copy = object.__new__(type(given))
-        vars(copy).update(vars(given), **fields)
+        object.__setattr__(copy, "__dict__", vars(given) | fields)
         return copy

@@ -10,7 +10,7 @@ import math
 
 from tidegate.core.adapt import blind_s, growth
 from tidegate.core.committed import workers_by
-from tidegate.core.decision import Scalar, Step
+from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.model import Pool
 from tidegate.core.need import LATE_SHARE_ALLOWED, Load, Sized
 from tidegate.core.sizing import slots_for_target, workers_for
@@ -70,27 +70,27 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     urgent = workers_for(terms.drain, load.slots_per_worker)
     values: dict[str, Scalar] = {
-        "arrivals_per_s": round(load.arrivals.value, 3),
-        "lasting_per_s": round(terms.lasting_per_s, 3),
-        "waiting": round(load.waiting, 1),
-        "service_time_s": round(load.service_time.value, 4),
-        "offered_slots": round(terms.offered, 3),
-        "blind_s": round(terms.blind_s, 1),
-        "growth": round(terms.growth, 3),
-        "lean": round(load.lean, 3),
-        "bound_s": round(terms.bound_s, 1),
-        "patience": round(terms.patience, 3),
-        "leanness": round(terms.leanness, 3),
-        "standing_wait_s": round(terms.standing_wait_s, 2),
+        "arrivals_per_s": shown(load.arrivals.value, 3),
+        "lasting_per_s": shown(terms.lasting_per_s, 3),
+        "waiting": shown(load.waiting, 1),
+        "service_time_s": shown(load.service_time.value, 4),
+        "offered_slots": shown(terms.offered, 3),
+        "blind_s": shown(terms.blind_s, 1),
+        "growth": shown(terms.growth, 3),
+        "lean": shown(load.lean, 3),
+        "bound_s": shown(terms.bound_s, 1),
+        "patience": shown(terms.patience, 3),
+        "leanness": shown(terms.leanness, 3),
+        "standing_wait_s": shown(terms.standing_wait_s, 2),
         "erlang_slots": terms.erlang,
-        "headroom_slots": round(terms.headroom, 2),
-        "regulated_slots": round(terms.regulated, 2),
-        "drain_slots": round(terms.drain, 2),
+        "headroom_slots": shown(terms.headroom, 2),
+        "regulated_slots": shown(terms.regulated, 2),
+        "drain_slots": shown(terms.drain, 2),
         "running": load.committed.running,
         "starting": sum(count for _, count in load.committed.starting),
-        "slots": round(slots, 2),
+        "slots": shown(slots, 2),
         "urgent_workers": urgent,
-        "chance": round(load.chance, 4),
+        "chance": shown(load.chance, 4),
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
@@ -175,11 +175,11 @@ def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: fl
     most = 0.0
     for k in range(1, DEADLINES + 1):
         at_s = horizon_s * k / DEADLINES
-        due = _due(load, target_s, at_s) + expected_per_s * max(0.0, at_s - target_s)
+        due = _due(load, target_s, at_s) + (expected_per_s * (at_s - target_s) if at_s > target_s else 0.0)
         new_s = start_up_s if at_s > start_up_s else math.inf
         if due > 0:
             needed = workers_by(due, at_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
-            most = max(most, needed)
+            most = needed if needed > most else most
     return most
 
 
