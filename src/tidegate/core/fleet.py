@@ -216,7 +216,10 @@ def is_alive(worker: WorkerReport, now_s: float) -> bool:
 def _idle(worker: WorkerReport, ticked_at_s: float | None) -> int:
     """As reported since the last tick: an earlier heartbeat knows nothing of what that tick saw come."""
     told = ticked_at_s is None or worker.reported_at_s > ticked_at_s
-    return worker.slots - _barred(worker) - worker.busy if told and _polls(worker) else 0
+    if not (told and _polls(worker)):
+        return 0
+    free = worker.slots - worker.busy
+    return free if worker.permitted is None else free - _barred(worker)
 
 
 def _polls(worker: WorkerReport) -> bool:

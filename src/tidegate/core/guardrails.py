@@ -144,7 +144,8 @@ def hold(
         return Limit(workers)
     if watched_s < hold_s:
         return Limit(current, Reason.HOLD_TIME, f"watching for {hold_s:g} s before scaling in")
-    newest_first = [(needs[-1][0] - at_s, min(need, limit.workers)) for at_s, need in reversed(needs)]
+    most, now_s = limit.workers, needs[-1][0]
+    newest_first = [(now_s - at_s, need if need < most else most) for at_s, need in reversed(needs)]
     held_s = hold_s
     for (_, need), (ago_s, _) in pairwise([*newest_first, (math.inf, 0)]):
         lower = max(need, workers)

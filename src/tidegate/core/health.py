@@ -7,7 +7,7 @@ from dataclasses import replace
 from operator import itemgetter, ne
 
 from tidegate.core.classes import class_mean_s
-from tidegate.core.decision import Health
+from tidegate.core.decision import Health, shown
 from tidegate.core.durations import format_duration
 from tidegate.core.memory import ClassMemory, HealthMemory
 from tidegate.core.model import Pool
@@ -81,9 +81,9 @@ def health_of(memory: HealthMemory, pool: Pool, at_s: float, notices: tuple[str,
     figures = Health(
         changes_per_min=recent / (RECENT_S / 60),
         reversals_per_h=reversals,
-        pinned_share=round(memory.pinned, 4),
+        pinned_share=shown(memory.pinned, 4),
         usual_count=usual,
-        usual_share=round(share, 4),
+        usual_share=shown(share, 4),
         watched_s=memory.watched_s,
     )
     advice = (*notices, *_advice(figures, pool))

@@ -38,6 +38,7 @@ BATCH_SHARE: Final = 0.1
 """Of the workers, in a deployment that starts nothing new before something old has gone."""
 
 _MOST_NAMED: Final = 3
+_RELEASED: Final = WorkerState.RELEASED
 
 
 @value
@@ -58,7 +59,7 @@ def is_gentle(seen: Observation) -> bool:
     """Whether the platform can be kept from stopping a worker that holds something: it is told whom to remove, or
     spares all of them but those that hold nothing."""
     alive = heard_of(seen.fleet, seen.now_s)
-    spared = all(worker.protected or worker.state is WorkerState.RELEASED for worker in alive)
+    spared = not [worker for worker in alive if not (worker.protected or worker.state is _RELEASED)]
     named = seen.capacity.removes_by_name and all(worker.host for worker in alive)
     return bool(alive) and (named or spared)
 
@@ -216,7 +217,7 @@ def _renewals(kept: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: 
 def _let_leave(
     kept: tuple[Retired, ...], alive: Mapping[str, WorkerReport], now_s: float
 ) -> tuple[tuple[Retired, ...], int]:
-    done = {each for each in _draining(kept) if alive[each.worker_id].state is WorkerState.RELEASED}
+    done = {each for each in _draining(kept) if alive[each.worker_id].state is _RELEASED}
     return tuple(replace(each, left_at_s=now_s) if each in done else each for each in kept), len(done)
 
 

@@ -1,5 +1,7 @@
 """What a tick notices before anything is reckoned: who else has a hand on the pool, who is there, what was missed."""
 
+import math
+
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.foreign import learn_foreign
 from tidegate.core.memory import Contest, MovedIn, Presence
@@ -33,8 +35,8 @@ class Watched:
 def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> Watched:
     """Let overrides run out, notice a gap in the ticks and what others do, and remember that workers report."""
     now_s, watched_s = seen.now_s, state.watched_since_s
-    longest_s = max(3 * pool.tick_s, hold_s(pool, start_up_s(pool, state.start_ups_s)))
-    gap = state.ticked_at_s is None or now_s - state.ticked_at_s > longest_s
+    since_s = math.inf if state.ticked_at_s is None else now_s - state.ticked_at_s
+    gap = since_s > 3 * pool.tick_s and since_s > hold_s(pool, start_up_s(pool, state.start_ups_s))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     contest, foreign = learn_foreign(pool, state, seen.capacity, now_s)
     return Watched(
