@@ -32,6 +32,7 @@ DIGESTS_KEPT = 16_384
 """Workers whose digests are not reckoned anew at each tick: a few megabytes."""
 
 _classes_of = attrgetter("total.classes")
+_dependencies_of = attrgetter("dependencies")
 _NO_FIGURES = ClassFigures()
 _UNKNOWN = KnownWorker(0, 0, 0, timed=False)
 _LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
@@ -145,7 +146,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         taking=[worker.state for worker in current].count(_RUNNING),
         leases_lost=leases_lost,
         calls=_calls(news),
-        barred=sum([_barred(worker) for worker in current if worker.permitted is not None]),
+        barred=sum([_barred(worker, worker.permitted) for worker in current if worker.permitted is not None]),
         fleet_slots=_fleet_slots(current),
         retries_held=retries_held,
         classed=any(map(_classes_of, current)),
@@ -173,11 +174,9 @@ def _ran(news: Iterable[WorkFigures]) -> tuple[int, float, float, int]:
     return runs, sum_s, square_sum_s2, retries_held
 
 
-def _barred(worker: WorkerReport) -> int:
+def _barred(worker: WorkerReport, permitted: int) -> int:
     """What is busy is barred no more than it is free: a worker may finish what it has no permit for any longer."""
-    if worker.permitted is None:
-        return 0
-    return max(0, worker.slots - max(worker.permitted, worker.busy))
+    return max(0, worker.slots - max(permitted, worker.busy))
 
 
 def _fleet_slots(workers: Iterable[WorkerReport]) -> int | None:
@@ -219,7 +218,7 @@ def _idle(worker: WorkerReport, ticked_at_s: float | None) -> int:
     if not (told and _polls(worker)):
         return 0
     free = worker.slots - worker.busy
-    return free if worker.permitted is None else free - _barred(worker)
+    return free if worker.permitted is None else free - _barred(worker, worker.permitted)
 
 
 def _polls(worker: WorkerReport) -> bool:
@@ -287,6 +286,8 @@ def _with(old: ClassFigures, new: ClassFigures | WorkFigures, sign: int) -> Clas
 
 
 def _calls(news: list[WorkFigures]) -> Mapping[str, DependencyFigures]:
+    if not any(map(_dependencies_of, news)):
+        return {}
     names = dict.fromkeys([name for figures in news for name in figures.dependencies])
     return {
         name: DependencyFigures(
