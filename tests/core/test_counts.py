@@ -141,6 +141,13 @@ def test_the_counts_error_is_learned_and_a_jump_of_the_traffic_is_none() -> None
     assert learned(readings(0.1)) < learned(readings(0.3)) <= 0.2
 
 
+def test_a_short_queue_of_a_busy_pool_does_not_make_its_counts_exact() -> None:
+    busy = tuple(
+        Sample(NOW_S + 10 * n, 100.0 * n + 15.0 * (n % 2), 15.0 * (n % 2) + 12.0, 27.0, 27.0) for n in range(40)
+    )
+    assert learned(busy) == 0.15
+
+
 def test_without_a_backlog_nothing_is_learned_of_the_counts() -> None:
     assert learn_count_error(0.15, readings(0.3)[: STEPS_FROM - 1]) == 0.15
     assert learn_count_error(0.15, readings(0.3, backlog=5.0)) == 0.15

@@ -84,8 +84,9 @@ def learn_count_error(known: float, samples: Sequence[Sample]) -> float:
     """Follow the counts' relative error: by how much the arrivals reckoned from one step contradict the next one's.
 
     Each reading of Q messages is off by e Q, so the difference of two successive steps varies by 6 e² Q²; what chance
-    makes of the arrivals themselves (twice a step) is taken off. By the median, which a jump of the traffic does not
-    move: it spoils one or two differences.
+    makes of the arrivals themselves (twice a step) is taken off. Where chance makes more than the largest error would,
+    as in a short queue of a busy pool, a step tells nothing: taken in, it would read as exact. By the median, which a
+    jump of the traffic does not move: it spoils one or two differences.
     """
     samples = Samples.of(samples)
     if max(samples.waiting[-STEPS - 2 :], default=0.0) < BACKLOG_LEAST:
@@ -95,7 +96,7 @@ def learn_count_error(known: float, samples: Sequence[Sample]) -> float:
     errors = []
     for a, b, c, first, second in zip(*waited, firsts, seconds, strict=False):
         backlog = (a + b + c) / 3
-        if backlog >= BACKLOG_LEAST:
+        if backlog >= BACKLOG_LEAST and abs(first + second) <= 6 * (ERROR_AT_MOST * backlog) ** 2:
             errors.append(max(0.0, (second - first) ** 2 - abs(first + second)) / (6 * backlog**2))
     if len(errors) < STEPS_FROM:
         return known
