@@ -22,7 +22,6 @@ __all__ = [
     "hold",
     "minimum",
     "overridden",
-    "patient_rise",
     "ramp",
     "remember_low",
     "remember_need",
@@ -35,11 +34,6 @@ LARGE_STEP = 0.25
 """A step down by so much of the workers waits for the hold time and no longer."""
 
 PATIENCE_AT_MOST_S = 1800.0
-
-PERSISTENT_S = 300.0
-"""As long as the window of the steady rate: over less time it is the same reading over again."""
-
-CHANCE_SIGMAS = 2.0
 
 AFTER_GRACE_S = 5.0
 """Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
@@ -89,12 +83,12 @@ def remember_need(
 
 
 def remember_low(lows: Sequence[tuple[float, int]], now_s: float, need: int) -> tuple[tuple[float, int], ...]:
-    """The needs of the last five minutes that no later one undercuts: as much as their minimum can ever ask for.
+    """The needs of the last half-hour that no later one undercuts: as much as their minimum can ever ask for.
 
     >>> remember_low(((10.0, 2), (20.0, 4), (30.0, 6)), now_s=40.0, need=4)
     ((10.0, 2), (20.0, 4), (40.0, 4))
     """
-    begin, end = _lately(lows, now_s - PERSISTENT_S)
+    begin, end = _lately(lows, now_s - PATIENCE_AT_MOST_S)
     while end > begin and lows[end - 1][1] > need:
         end -= 1
     return (*lows[begin:end], (now_s, need))
@@ -106,22 +100,6 @@ def _lately(entries: Sequence[tuple[float, int]], since_s: float) -> tuple[int, 
     while begin < len(entries) and entries[begin][0] < since_s:
         begin += 1
     return begin, len(entries)
-
-
-def patient_rise(
-    workers: int, current: int, lows: Sequence[tuple[float, int]], watched_s: float, excess: float, chance: float
-) -> Limit:
-    """Out at once for more than chance explains; for less only after it was needed for five minutes without a gap.
-
-    `excess` is by what share the need is above the slots that are there, `chance` one standard deviation of such a
-    share. A pool at constant load would else follow the noise of its own estimates up, and patience down again.
-    """
-    if workers <= current or excess > CHANCE_SIGMAS * chance:
-        return Limit(workers)
-    lasting = lows[0][1] if watched_s >= PERSISTENT_S else 0
-    if lasting > current:
-        return Limit(workers)  # all of it at once: a worker at a time would be a change each
-    return Limit(current, Reason.HOLD_TIME, f"{workers} needed by no more than chance")
 
 
 def hold(

@@ -125,6 +125,7 @@ def _load(
         lean=state.lean,
         surge=state.surge,
         chance=chance,
+        calm=calm,
         band=0.0 if pool.plain or pool.finish_in_s is not None else BAND_SIGMAS * calm * chance,
         fifo=all(queue.queue.endswith(".fifo") for queue in seen.queues),
         delayed=signals.delayed,

@@ -35,6 +35,8 @@ class Load:
     surge: float = 0.0
     chance: float = 0.0
     """One standard deviation of the arrival rate's estimate, as a share of it."""
+    calm: float = 0.0
+    """The share of the pool's surges that chance alone explains."""
     band: float = 0.0
     """The share by which the need must be below what is there before fewer workers are asked for."""
     fifo: bool = False
@@ -46,13 +48,16 @@ class Load:
 class Sized:
     """What the work needs: whole workers, the slots that they are made of, and the step that says how it was reckoned.
 
-    `urgent_workers` is the part that messages' deadlines ask for, which no doubt about a rate may hold up.
+    `urgent_workers` is the part that messages' deadlines ask for, which no doubt about a rate may hold up. `error` is
+    one standard deviation of the slots, as a share of them; `calm`, how far it is worth to wait that out.
     """
 
     workers: int
     slots: float
     step: Step
     urgent_workers: int = 0
+    error: float = 0.0
+    calm: float = 0.0
 
 
 def drain_s(pool: Pool, load: Load) -> float:

@@ -4,6 +4,7 @@ import math
 
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling
+from tidegate.core.chance import patient_rise, worth_a_step
 from tidegate.core.decision import Reason
 from tidegate.core.downstream.guard import Guarded
 from tidegate.core.estimate import Estimate
@@ -61,7 +62,9 @@ def apply_rules(trail: Trail, state: PoolState, signals: Signals, load: Load | N
     trail.apply("override", guardrails.overridden(trail.workers, current, override, bounds.ceiling, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     if not bounds.gentle:
-        trail.apply("busy", _busy_floor(trail, current, signals, load, drain=bounds.guarded.steps_back))
+        floor = _busy_floor(trail, current, signals, load, drain=bounds.guarded.steps_back)
+        band = load.band if load and not bounds.guarded.steps_back else 0.0
+        trail.apply("busy", worth_a_step(floor, current, band))
     if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
         trail.note = f"{describe(override)}; {trail.note}"
 
@@ -80,7 +83,7 @@ def _patient_rise(
     current = trail.seen.capacity.desired
     there = current * load.slots_per_worker
     excess = math.inf if there == 0 or sized.urgent_workers > current else sized.slots / there - 1
-    return guardrails.patient_rise(trail.workers, current, lows, watched_s, excess, load.chance)
+    return patient_rise(trail.workers, current, lows, watched_s, excess, error=sized.error, calm=sized.calm)
 
 
 def _busy_floor(trail: Trail, current: int, signals: Signals, load: Load | None, *, drain: bool) -> Limit:

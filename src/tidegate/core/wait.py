@@ -51,6 +51,7 @@ class _Terms:
     lasting_per_s: float
     offered: float
     blind_s: float
+    tau_s: float
     growth: float
     bound_s: float
     patience: float
@@ -69,6 +70,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
     slots = max(max(terms.regulated, terms.headroom) - rounded, terms.drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     urgent = workers_for(terms.drain, load.slots_per_worker)
+    error, calm = _error(load, terms.tau_s, slots)
     values: dict[str, Scalar] = {
         "arrivals_per_s": shown(load.arrivals.value, 3),
         "lasting_per_s": shown(terms.lasting_per_s, 3),
@@ -91,11 +93,13 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
         "slots": shown(slots, 2),
         "urgent_workers": urgent,
         "chance": shown(load.chance, 4),
+        "error": shown(error, 4),
+        "calm": shown(calm, 3),
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
     note = f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker"
-    return Sized(workers, slots, Step("size", values, note), urgent)
+    return Sized(workers, slots, Step("size", values, note), urgent, error, calm)
 
 
 def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
@@ -119,6 +123,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         lasting_per_s=lasting_per_s,
         offered=offered,
         blind_s=blind,
+        tau_s=tau_s,
         growth=grown,
         bound_s=bound_s,
         patience=patience,
@@ -129,6 +134,20 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
         drain=deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker,
     )
+
+
+def _error(load: Load, tau_s: float, slots: float) -> tuple[float, float]:
+    """(one standard deviation of the need, as a share of it; how calm the pool is, that is how far to wait that out).
+
+    The rate's estimate has an error; and a backlog that is led to its set point over `tau_s` wanders by chance alone:
+    about as many messages come in that time as go, each a Poisson number (variance 2 λ τ). As calm as chance explains
+    the pool's surges, and as the error makes whole workers: of less, rounding takes care.
+    """
+    if slots <= 0:
+        return load.chance, 0.0
+    wander = math.sqrt(2.0 * load.arrivals.value * tau_s) * load.service_time.value / tau_s / slots
+    calm = load.calm * min(1.0, math.hypot(load.chance, wander) * slots / load.slots_per_worker)
+    return math.hypot(load.chance, calm * wander), calm
 
 
 def _patience(pool: Pool, blind: float) -> float:
