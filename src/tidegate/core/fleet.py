@@ -1,24 +1,12 @@
-"""What the workers' reports say together, and what of it is new since the last tick."""
+"""What the workers' reports say together: who is there, and what `core.news` makes of what they did."""
 
-import zlib
-from bisect import bisect_left
 from collections.abc import Iterable, Mapping
-from dataclasses import field, fields
-from functools import lru_cache
-from itertools import accumulate
-from operator import attrgetter, mul
+from dataclasses import field
+from operator import attrgetter
 
 from tidegate.core.model import KnownWorker, PoolState
-from tidegate.core.reports import (
-    UNCLASSED,
-    WAIT_BOUNDS_S,
-    ClassFigures,
-    DependencyFigures,
-    Fleet,
-    WorkerReport,
-    WorkerState,
-    WorkFigures,
-)
+from tidegate.core.news import Waits, by_class, calls_of, digest, done_since, ran, waits_of
+from tidegate.core.reports import ClassFigures, DependencyFigures, Fleet, WorkerReport, WorkerState
 from tidegate.core.value import value
 
 __all__ = ["FleetSignals", "Waits", "digest", "fleet_limit", "heard_of", "is_alive", "known_worker", "sum_fleet"]
@@ -28,32 +16,9 @@ ANSWERED_WITHIN_S = 30.0
 """The longest poll (20 s,
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-short-and-long-polling.html) and some."""
 
-DIGESTS_KEPT = 16_384
-"""Workers whose digests are not reckoned anew at each tick: a few megabytes."""
-
 _classes_of = attrgetter("total.classes")
-_dependencies_of = attrgetter("dependencies")
-_NO_FIGURES = ClassFigures()
-_UNKNOWN = KnownWorker(0, 0, 0, timed=False)
-_LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
-_UPPER_EDGES_S = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
 _RUNNING, _RELEASED, _STOPPED = WorkerState.RUNNING, WorkerState.RELEASED, WorkerState.STOPPED
 """By the hundred and tick: an enum's member is looked up in its class far slower than a name in a module."""
-
-_MIDDLES_S = tuple((low + high) / 2 for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True))
-
-
-@value
-class Waits:
-    """Waits (sent → started) of the messages started since the last tick. `p99_s` is its bucket's upper edge.
-
-    The sum takes the middles of the buckets.
-    """
-
-    starts: int
-    late_share: float
-    p99_s: float
-    sum_s: float = 0.0
 
 
 @value
@@ -109,12 +74,6 @@ class FleetSignals:
         return max(1, round(self.slots / self.workers))
 
 
-@lru_cache(maxsize=DIGESTS_KEPT)
-def digest(worker_id: str) -> str:
-    """Eight characters for a worker: a pool of hundreds must fit into one stored item."""
-    return f"{zlib.crc32(worker_id.encode()):08x}"
-
-
 def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float) -> FleetSignals | None:
     """None when no worker that takes or finishes work was heard of within three of its heartbeats.
 
@@ -124,9 +83,9 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
     current = [worker for worker in alive if worker.state is not _RELEASED]
     if not current:
         return None
-    starts, departures, leases_lost, news = _since(state, fleet.workers)
+    starts, departures, leases_lost, news = done_since(state, fleet.workers)
     slots, busy, buffered = _held(current)
-    runs, sum_s, square_sum_s2, retries_held = _ran(news)
+    runs, sum_s, square_sum_s2, retries_held = ran(news)
     return FleetSignals(
         heard=len(alive),
         workers=len(current),
@@ -140,12 +99,12 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         runs=runs,
         service_time_sum_s=sum_s,
         service_time_square_sum_s2=square_sum_s2,
-        waits=_waits(news, target_wait_s),
+        waits=waits_of(news, target_wait_s),
         buffered=buffered,
-        classes=_by_class(news),
+        classes=by_class(news),
         taking=[worker.state for worker in current].count(_RUNNING),
         leases_lost=leases_lost,
-        calls=_calls(news),
+        calls=calls_of(news),
         barred=sum([_barred(worker, worker.permitted) for worker in current if worker.permitted is not None]),
         fleet_slots=_fleet_slots(current),
         retries_held=retries_held,
@@ -161,17 +120,6 @@ def _held(workers: Iterable[WorkerReport]) -> tuple[int, int, int]:
         busy += worker.busy
         buffered += worker.buffered
     return slots, busy, buffered
-
-
-def _ran(news: Iterable[WorkFigures]) -> tuple[int, float, float, int]:
-    """Handler runs that ended, their times added up and the squares of these, and retries put off."""
-    runs, sum_s, square_sum_s2, retries_held = 0, 0.0, 0.0, 0
-    for figures in news:
-        runs += figures.completions + figures.failures
-        sum_s += figures.service_time_sum_s
-        square_sum_s2 += figures.service_time_square_sum_s2
-        retries_held += figures.retries_held
-    return runs, sum_s, square_sum_s2, retries_held
 
 
 def _barred(worker: WorkerReport, permitted: int) -> int:
@@ -231,82 +179,3 @@ def _polls(worker: WorkerReport) -> bool:
         return False
     answered = answered_s is None or worker.reported_at_s - answered_s <= ANSWERED_WITHIN_S
     return answered and worker.reported_at_s - first_s >= worker.heartbeat_s / 2
-
-
-def _since(state: PoolState, workers: Iterable[WorkerReport]) -> tuple[int, int, int, list[WorkFigures]]:
-    """Starts, completions and leases lost since the tick before, and what the reports that bring news tell.
-
-    What is news is told by what was done, not by time: the worker's clock may be off.
-    """
-    starts = completions = leases_lost = 0
-    news = []
-    for worker in workers:
-        before, figures = state.known_workers.get(digest(worker.worker_id)), worker.total
-        seen = before
-        if seen is None:
-            seen, figures = _UNKNOWN, _unheard(worker, state.ticked_at_s)
-        begun, ended = figures.starts - seen.starts, figures.completions - seen.completions
-        lost = figures.leases_lost - seen.leases_lost
-        if before is None or begun or ended or figures.failures != seen.failures:
-            news.append(worker.recent)
-        starts += begun if begun > 0 else 0
-        completions += ended if ended > 0 else 0
-        leases_lost += lost if lost > 0 else 0
-    return starts, completions, leases_lost, news
-
-
-def _unheard(worker: WorkerReport, ticked_at_s: float | None) -> WorkFigures:
-    """Of a worker never seen before: what it did before this state began is not news."""
-    young = ticked_at_s is not None and worker.started_at_s >= ticked_at_s
-    return worker.total if young else worker.recent
-
-
-def _by_class(news: list[WorkFigures]) -> dict[str, ClassFigures]:
-    """The workers' classes added up, and under `UNCLASSED` what had none; {} where no message carries a class."""
-    if True not in [bool(figures.classes) for figures in news]:
-        return {}
-    summed: dict[str, ClassFigures] = {}
-    for figures in news:
-        for name, new in figures.classes.items():
-            summed[name] = _with(summed.get(name, _NO_FIGURES), new, 1)
-            summed[UNCLASSED] = _with(summed.get(UNCLASSED, _NO_FIGURES), new, -1)
-        summed[UNCLASSED] = _with(summed.get(UNCLASSED, _NO_FIGURES), figures, 1)
-    return summed
-
-
-def _with(old: ClassFigures, new: ClassFigures | WorkFigures, sign: int) -> ClassFigures:
-    """Waits are left to the workers' own reports."""
-    return ClassFigures(
-        starts=old.starts + sign * new.starts,
-        completions=old.completions + sign * new.completions,
-        failures=old.failures + sign * new.failures,
-        service_time_sum_s=old.service_time_sum_s + sign * new.service_time_sum_s,
-        service_time_square_sum_s2=old.service_time_square_sum_s2 + sign * new.service_time_square_sum_s2,
-    )
-
-
-def _calls(news: list[WorkFigures]) -> Mapping[str, DependencyFigures]:
-    if not any(map(_dependencies_of, news)):
-        return {}
-    names = dict.fromkeys([name for figures in news for name in figures.dependencies])
-    return {
-        name: DependencyFigures(
-            *(
-                sum(getattr(figures.dependencies[name], each.name) for figures in news if name in figures.dependencies)
-                for each in fields(DependencyFigures)
-            )
-        )
-        for name in names
-    }
-
-
-def _waits(news: list[WorkFigures], target_wait_s: float) -> Waits | None:
-    edges = len(WAIT_BOUNDS_S) + 1
-    buckets = list(map(sum, zip(*[figures.waits for figures in news if len(figures.waits) == edges], strict=True)))
-    starts = sum(buckets)
-    if not starts:
-        return None
-    late = sum(buckets[bisect_left(_LOWER_EDGES_S, target_wait_s) :])
-    p99_s = _UPPER_EDGES_S[bisect_left(list(accumulate(buckets)), 0.99 * starts)]
-    sum_s = sum(map(mul, buckets, _MIDDLES_S))
-    return Waits(starts, late / starts, p99_s, sum_s)

@@ -1,0 +1,139 @@
+"""What of the workers' reports is new since the last tick, and what it comes to.
+
+A worker's totals tell what it has done since it was last looked at, however ticks and heartbeats fall.
+"""
+
+import zlib
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from dataclasses import fields
+from functools import lru_cache
+from itertools import accumulate
+from operator import attrgetter, mul
+
+from tidegate.core.model import KnownWorker, PoolState
+from tidegate.core.reports import UNCLASSED, WAIT_BOUNDS_S, ClassFigures, DependencyFigures, WorkerReport, WorkFigures
+from tidegate.core.value import value
+
+__all__ = ["Waits", "by_class", "calls_of", "digest", "done_since", "ran", "waits_of"]
+
+DIGESTS_KEPT = 16_384
+"""Workers whose digests are not reckoned anew at each tick: a few megabytes."""
+
+_dependencies_of = attrgetter("dependencies")
+_NO_FIGURES = ClassFigures()
+_UNKNOWN = KnownWorker(0, 0, 0, timed=False)
+_LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
+_UPPER_EDGES_S = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
+_MIDDLES_S = tuple((low + high) / 2 for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True))
+
+
+@value
+class Waits:
+    """Waits (sent → started) of the messages started since the last tick. `p99_s` is its bucket's upper edge.
+
+    The sum takes the middles of the buckets.
+    """
+
+    starts: int
+    late_share: float
+    p99_s: float
+    sum_s: float = 0.0
+
+
+@lru_cache(maxsize=DIGESTS_KEPT)
+def digest(worker_id: str) -> str:
+    """Eight characters for a worker: a pool of hundreds must fit into one stored item."""
+    return f"{zlib.crc32(worker_id.encode()):08x}"
+
+
+def done_since(state: PoolState, workers: Iterable[WorkerReport]) -> tuple[int, int, int, list[WorkFigures]]:
+    """Starts, completions and leases lost since the tick before, and what the reports that bring news tell.
+
+    What is news is told by what was done, not by time: the worker's clock may be off.
+    """
+    starts = completions = leases_lost = 0
+    news = []
+    for worker in workers:
+        before, figures = state.known_workers.get(digest(worker.worker_id)), worker.total
+        seen = before
+        if seen is None:
+            seen, figures = _UNKNOWN, _unheard(worker, state.ticked_at_s)
+        begun, ended = figures.starts - seen.starts, figures.completions - seen.completions
+        lost = figures.leases_lost - seen.leases_lost
+        if before is None or begun or ended or figures.failures != seen.failures:
+            news.append(worker.recent)
+        starts += begun if begun > 0 else 0
+        completions += ended if ended > 0 else 0
+        leases_lost += lost if lost > 0 else 0
+    return starts, completions, leases_lost, news
+
+
+def _unheard(worker: WorkerReport, ticked_at_s: float | None) -> WorkFigures:
+    """Of a worker never seen before: what it did before this state began is not news."""
+    young = ticked_at_s is not None and worker.started_at_s >= ticked_at_s
+    return worker.total if young else worker.recent
+
+
+def ran(news: Iterable[WorkFigures]) -> tuple[int, float, float, int]:
+    """Handler runs that ended, their times added up and the squares of these, and retries put off."""
+    runs, sum_s, square_sum_s2, retries_held = 0, 0.0, 0.0, 0
+    for figures in news:
+        runs += figures.completions + figures.failures
+        sum_s += figures.service_time_sum_s
+        square_sum_s2 += figures.service_time_square_sum_s2
+        retries_held += figures.retries_held
+    return runs, sum_s, square_sum_s2, retries_held
+
+
+def waits_of(news: list[WorkFigures], target_wait_s: float) -> Waits | None:
+    """By the histograms of waits; None when nothing was started."""
+    edges = len(WAIT_BOUNDS_S) + 1
+    buckets = list(map(sum, zip(*[figures.waits for figures in news if len(figures.waits) == edges], strict=True)))
+    starts = sum(buckets)
+    if not starts:
+        return None
+    late = sum(buckets[bisect_left(_LOWER_EDGES_S, target_wait_s) :])
+    p99_s = _UPPER_EDGES_S[bisect_left(list(accumulate(buckets)), 0.99 * starts)]
+    sum_s = sum(map(mul, buckets, _MIDDLES_S))
+    return Waits(starts, late / starts, p99_s, sum_s)
+
+
+def by_class(news: list[WorkFigures]) -> dict[str, ClassFigures]:
+    """The workers' classes added up, and under `UNCLASSED` what had none; {} where no message carries a class."""
+    if True not in [bool(figures.classes) for figures in news]:
+        return {}
+    summed: dict[str, ClassFigures] = {}
+    for figures in news:
+        for name, new in figures.classes.items():
+            summed[name] = _with(summed.get(name, _NO_FIGURES), new, 1)
+            summed[UNCLASSED] = _with(summed.get(UNCLASSED, _NO_FIGURES), new, -1)
+        summed[UNCLASSED] = _with(summed.get(UNCLASSED, _NO_FIGURES), figures, 1)
+    return summed
+
+
+def _with(old: ClassFigures, new: ClassFigures | WorkFigures, sign: int) -> ClassFigures:
+    """Waits are left to the workers' own reports."""
+    return ClassFigures(
+        starts=old.starts + sign * new.starts,
+        completions=old.completions + sign * new.completions,
+        failures=old.failures + sign * new.failures,
+        service_time_sum_s=old.service_time_sum_s + sign * new.service_time_sum_s,
+        service_time_square_sum_s2=old.service_time_square_sum_s2 + sign * new.service_time_square_sum_s2,
+    )
+
+
+def calls_of(news: list[WorkFigures]) -> Mapping[str, DependencyFigures]:
+    """The calls of each dependency added up."""
+    if not any(map(_dependencies_of, news)):
+        return {}
+    names = dict.fromkeys([name for figures in news for name in figures.dependencies])
+    return {
+        name: DependencyFigures(
+            *(
+                sum(getattr(figures.dependencies[name], each.name) for figures in news if name in figures.dependencies)
+                for each in fields(DependencyFigures)
+            )
+        )
+        for name in names
+    }
