@@ -88,6 +88,11 @@ def test_late_waits_raise_the_margin_and_waits_in_time_take_it_back_slowly() -> 
     assert learn_margin(0.0, in_time, 1.0, 10.0, limited=False) == 0.0
 
 
+def test_a_burst_that_wakes_an_idle_pool_is_worth_no_more_than_the_time_that_it_took() -> None:
+    burst = Waits(starts=1000, late_share=1.0, p99_s=300.0)
+    assert learn_margin(0.0, burst, 0.1, 10.0, limited=False) == pytest.approx(0.995 * 10 / 600)
+
+
 def test_what_could_not_be_had_winds_nothing_up() -> None:
     late = Waits(starts=10, late_share=0.5, p99_s=120.0)
     assert learn_margin(0.1, late, 1.0, 10.0, limited=True) == pytest.approx(0.1, rel=0.01)
