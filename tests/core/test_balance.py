@@ -31,7 +31,7 @@ def balanced(told: FleetSignals, counted: float = 0.0, ticks: int = 200) -> Bala
 def test_busy_slots_outweigh_a_wrong_service_time_the_more_runs_they_rest_on() -> None:
     # four busy slots, one start a second: each start keeps a slot for four seconds
     assert occupancy_s(balanced(fleet()), reported_s=2.8) == pytest.approx(4.0, rel=0.02)
-    assert occupancy_s(balanced(fleet(), ticks=2), reported_s=2.8) == pytest.approx(3.4, rel=0.01)
+    assert occupancy_s(balanced(fleet(), ticks=1), reported_s=2.8) == pytest.approx(3.6, rel=0.01)
     assert occupancy_s(Balance(), reported_s=2.8) == 2.8
 
 
@@ -60,8 +60,19 @@ def test_a_short_backlog_or_none_calibrates_nothing() -> None:
 
 def test_a_tick_without_reports_or_without_time_changes_nothing() -> None:
     known = balanced(fleet())
-    assert learn_balance(known, None, 10.0, 10.0) == known
+    assert learn_balance(Balance(), None, 10.0, 10.0) == Balance(), "a pool whose workers never report"
+    assert learn_balance(known, None, 2.0, 10.0) == known, "and nothing to calibrate by"
     assert learn_balance(known, fleet(), 10.0, 0.0) == known
+
+
+@pytest.mark.parametrize("meanwhile", [None, fleet(starts=0)])
+def test_what_is_counted_while_nothing_starts_is_in_later_waits(meanwhile: FleetSignals | None) -> None:
+    # 50 messages for a minute before the first worker is there, or any slot free; then each of them tells its 52.5 s
+    balance = balanced(fleet())
+    for _ in range(6):
+        balance = learn_balance(balance, meanwhile, 50.0, 10.0)
+    balance = learn_balance(balance, fleet(starts=50, mean_wait_s=52.5), 50.0, 1.0)
+    assert balance.waited_s / balance.counted_s == pytest.approx(52.5 * 50 / (50 * 61), rel=0.02)
 
 
 def test_the_usual_rate_is_that_of_the_last_quarter_of_an_hour() -> None:

@@ -1,5 +1,6 @@
 """What a queue's counts and age can mean besides work for more workers: told apart, and said, by both policies."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -126,7 +127,7 @@ def test_a_redrive_is_sized_by_its_drain_and_neither_by_its_age_nor_as_traffic(p
     decision, state = decide(pool, world.state, replace(before, queues=(with_age,)))
     # 100,000 × 0.8 s within ten minutes are 133 slots, so about 34 workers of four, beside the three for the traffic
     assert 20 <= decision.desired <= 60
-    assert "99988 messages were moved here: a backlog to drain, and no traffic" in decision.sentence
+    assert re.search(r"999\d\d messages were moved here: a backlog to drain, and no traffic", decision.sentence)
     assert state.moved_in is not None
     world.run(900)
     assert world.last.desired == 3
