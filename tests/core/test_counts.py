@@ -109,6 +109,13 @@ def test_a_count_that_falls_faster_than_work_was_started_is_the_stale_one() -> N
 def test_counts_that_are_far_lower_twice_running_tell_of_a_purge() -> None:
     busy = polling(busy=4, after_s=60.0)
     assert believed_waiting(WAIT, samples(1000, 60), seen(50, busy), NOW_S, 0.0) == 50
+    assert believed_waiting(WAIT, samples(1000, 1200, 60, 70), seen(50, busy), NOW_S, 0.0) == 50
+
+
+def test_in_a_bursts_first_minute_one_low_count_after_the_other_is_a_stale_one() -> None:
+    busy = polling(busy=4, after_s=60.0)
+    assert believed_waiting(WAIT, samples(0, 0, 1000, 0), seen(0, busy), NOW_S, 0.0) == 980
+    assert believed_waiting(WAIT, samples(0, 900, 0, 1000, 0, 0), seen(0, busy), NOW_S, 0.0) == 980
 
 
 def test_the_plain_formula_and_a_pool_without_reports_take_counts_as_they_are() -> None:

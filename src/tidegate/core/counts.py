@@ -22,7 +22,7 @@ ERROR_AT_MOST = 0.2
 """Of a single count, staleness aside."""
 
 GONE_SHARE = 0.1
-"""Two counts running below so much of an earlier one: those messages have left unstarted (core/removals.py)."""
+"""Two counts running below so much of all before: those messages have left unstarted (core/removals.py)."""
 
 STEPS = 30
 STEPS_FROM = 4
@@ -46,29 +46,39 @@ def believed_waiting(
     but an empty queue can keep them idle (a FIFO group or a class that is at its limit could). A burst that nothing in
     the last minute explains is believed at once.
     Else at least what an earlier count of the last minute leaves when all starts since are taken off: messages do not
-    go unstarted, so a count that falls faster than work was begun is the stale one; unless it does so
-    twice and by far, which tells of a purge or of others who take messages.
+    go unstarted, so a count that falls faster than work was begun is the stale one; unless it does so twice and by far
+    from a backlog that has stood for as long as counts can be late, which tells of a purge or of others who take
+    messages. In the first minute of a burst one count after the other may be from before it.
     """
     counted, fleet = scale * signals.waiting, signals.fleet
     if pool.plain or fleet is None or not samples:
         return counted
     samples = Samples.of(samples)
-    recent = slice(bisect_left(samples.at_s, now_s - STALE_S - pool.tick_s), None)
+    begin = bisect_left(samples.at_s, now_s - STALE_S - pool.tick_s)
+    recent = samples.counted[begin:]
     if _idle_and_prompt(pool, signals):
-        explained = STALE_FACTOR * max(samples.counted[recent], default=0.0)
+        explained = STALE_FACTOR * max(recent, default=0.0)
         return 0.0 if counted <= explained else counted
     last = samples[-1]
     started = last.arrived - last.waiting + fleet.starts
     sure = 1.0 / (1.0 + CERTAIN_SIGMAS * count_error)
-    gone = max(counted, last.counted) / GONE_SHARE
+    begin += _gone(recent, counted)
     left = [
         sure * then - (started - (arrived - waiting))
         for then, arrived, waiting in zip(
-            samples.counted[recent], samples.arrived[recent], samples.waiting[recent], strict=True
+            samples.counted[begin:], samples.arrived[begin:], samples.waiting[begin:], strict=True
         )
-        if then < gone
     ]
     return max(counted, *left, 0.0)
+
+
+def _gone(earlier: Sequence[float], counted: float) -> int:
+    """How many of the earlier counts are out of date: the high ones, where counts fell by far twice running at least
+    after a whole lag of nothing but high ones."""
+    lowest = GONE_SHARE * max(earlier, default=0.0)
+    high = [count >= lowest for count in earlier]
+    stood = sum(high)
+    return stood if counted < lowest and stood < len(earlier) and all(high[:stood]) else 0
 
 
 def _idle_and_prompt(pool: Pool, signals: Signals) -> bool:
