@@ -95,6 +95,15 @@ def test_the_rate_of_long_jobs_is_taken_over_three_of_them() -> None:
     assert arrivals.long_window_s(POOL, 3600.0) == arrivals.LONGEST_WINDOW_S
 
 
+def test_a_surge_of_long_jobs_that_is_a_minute_old_is_believed_where_workers_tell_their_starts() -> None:
+    surge = readings(*(10.0 * n for n in range(40)), *(390 + 60.0 * n for n in range(1, 7)), 780.0, 810.0, 840.0)
+    told, untold = (
+        arrivals.arrivals_per_s(ON_TRIAL, surge, signals(None, *workers), 60.0, 0.0) for workers in ((worker(),), ())
+    )
+    assert told.source == untold.source == "counts", "no jump any more"
+    assert untold.value < 3.5 < told.value < 6.0
+
+
 @pytest.mark.parametrize("workers", [1, 10])
 @pytest.mark.parametrize("ticks", range(37, 43))
 def test_completions_that_come_in_lumps_are_no_jumps(workers: int, ticks: int) -> None:
@@ -356,6 +365,19 @@ def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now()
     jump = Estimate(10.0, "counts, jump")
     assert waiting(noisy, jump, signals(), ON_TRIAL, 0.15) == pytest.approx((300 + 250 + 350 + 300) / 4, rel=0.01)
     assert waiting((), steady, signals(queue(7)), POOL, 0.15) == 7
+
+
+def test_what_grows_while_no_slot_is_idle_is_larger_than_counts_show_yet() -> None:
+    # ten a second come and none is started: the counts are half a minute old
+    growing = readings(*(100.0 * n for n in range(1, 13)))
+    busy, idle = (signals(queue(1200), worker(busy=n, first_receive_at_s=NOW_S - 900)) for n in (4, 3))
+    rate = Estimate(10.0, "counts")
+    assert waiting(growing, rate, busy, ON_TRIAL, 0.15) == pytest.approx(1200 + 300)
+    assert waiting(growing, rate, idle, ON_TRIAL, 0.15) == pytest.approx(1200)
+    assert waiting(growing, Estimate(40.0, "counts, jump"), busy, ON_TRIAL, 0.15) < 1200 + 300 + 40 * 30, "a jump"
+    kept_up = tuple(sample._replace(waiting=100.0) for sample in growing)
+    assert waiting(kept_up, rate, busy, ON_TRIAL, 0.15) == pytest.approx(100)
+    assert waiting(growing[:1], rate, busy, ON_TRIAL, 0.15) == pytest.approx(100)
 
 
 def test_a_mean_rate_is_taken_over_the_target_wait_and_what_lasted_is_the_least_of_three_quarters_of_it() -> None:

@@ -20,6 +20,7 @@ __all__ = [
     "mean_per_s",
     "slope_per_s",
     "steady_per_s",
+    "windowed_per_s",
 ]
 
 HISTORY_S = 600.0
@@ -130,9 +131,12 @@ def arrivals_per_s(
         return Estimate(signals.sent_per_s or 0.0, "unmeasured" if signals.sent_per_s is None else "cloudwatch")
     heartbeat_s = signals.fleet.heartbeat_s if signals.fleet else 0.0
     window_s = long_window_s(pool, mean_s, heartbeat_s)
-    long = _rate(samples, window_s) if pool.plain else _steady_rate(samples, window_s, count_error)
+    # with reports a job is counted when it starts, however long it takes: a minute will do
+    shorter_s = window_s if signals.fleet is None else long_window_s(pool, 0.0, heartbeat_s)
+    long = windowed_per_s(samples, window_s) if pool.plain else _steady_rate(samples, window_s, shorter_s, count_error)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
-    nearest = min(_rate(samples, short_s), _rate(samples, 1.5 * short_s), key=lambda rate: abs(rate - long))
+    both = windowed_per_s(samples, short_s), windowed_per_s(samples, 1.5 * short_s)
+    nearest = min(both, key=lambda rate: abs(rate - long))
     noise = 0.0 if pool.plain else math.sqrt(2) * count_error * _mean(samples.waiting[-RECENT_STEPS:])
     # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
     deviation = math.hypot(_deviation_per_s((long + nearest) / 2, short_s, signals), noise / short_s)
@@ -166,17 +170,25 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
     return math.sqrt(variance)
 
 
-def _steady_rate(samples: Samples, window_s: float, count_error: float) -> float:
-    """The slope over five minutes, and over the window instead as far as the two differ by more than chance.
+def _steady_rate(samples: Samples, window_s: float, shorter_s: float, count_error: float) -> float:
+    """The slope over five minutes, and over shorter windows instead as far as they differ from it by more than chance.
 
-    By two standard deviations: all of the former; by three: all of the latter; a share of each in between.
+    The shorter one asks more of a difference: a second look finds one by chance more often. Without it a surge that is
+    older than the last ticks would be lost again in the mean of what was before it.
     """
-    slow, quick = slope_per_s(samples, max(SLOW_WINDOW_S, window_s)), slope_per_s(samples, window_s)
+    slow = slope_per_s(samples, max(SLOW_WINDOW_S, window_s))
+    rate = _refined(slow, samples, window_s, count_error, CHANCE_SIGMAS)
+    return rate if shorter_s >= window_s else _refined(rate, samples, shorter_s, count_error, SIGMAS)
+
+
+def _refined(slow: float, samples: Samples, window_s: float, count_error: float, sigmas: float) -> float:
+    """By `sigmas` standard deviations: all of `slow`; by one more: all of the window's slope; a share in between."""
+    quick = slope_per_s(samples, window_s)
     begin = bisect_left(samples.at_s, samples.at_s[-1] - window_s, 0, len(samples) - 2)
     noise = count_error * _mean(samples.waiting[begin:])
     # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
     variance = 1.2 * max(slow, 1 / window_s) / window_s + 12 * noise**2 / (len(samples) - begin) / window_s**2
-    share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - CHANCE_SIGMAS))
+    share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - sigmas))
     return slow + share * (quick - slow)
 
 
@@ -192,7 +204,7 @@ def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
     end = bisect_right(samples.at_s, end_s + 1e-6)
     count = end - begin
     if count < 2:
-        return _rate(samples, window_s)
+        return windowed_per_s(samples, window_s)
     times_s = [at_s - end_s for at_s in samples.at_s[begin:end]]
     arrived = [so_far - origin for so_far in samples.arrived[begin:end]]
     sum_t, sum_tt, sum_tn = sum(times_s), sum(map(mul, times_s, times_s)), sum(map(mul, times_s, arrived))
@@ -202,7 +214,7 @@ def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
 
 def mean_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:
     """Arrivals a second over the target wait, five minutes at least. Without samples the present rate."""
-    return _rate(Samples.of(samples), _steady_window_s(pool)) if len(samples) > 1 else arrivals.value
+    return windowed_per_s(Samples.of(samples), _steady_window_s(pool)) if len(samples) > 1 else arrivals.value
 
 
 def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:
@@ -237,7 +249,7 @@ def _arrived_by(samples: Samples, times_s: Iterable[float]) -> list[float]:
     ]
 
 
-def _rate(samples: Samples, window_s: float) -> float:
+def windowed_per_s(samples: Samples, window_s: float) -> float:
     """Mean arrivals a second over the samples that reach back `window_s` (after a gap, to the one before it)."""
     if len(samples) < 2:
         return 0.0

@@ -4,6 +4,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from operator import mul
 
+from tidegate.core.adapt import SIGNAL_LAG_S
+from tidegate.core.arrivals import windowed_per_s
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
 from tidegate.core.samples import Samples
@@ -22,7 +24,8 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
 
     Weighted by the inverse of their variances: a reading of Q messages is off by `count_error` × Q, and a carried one
     as well by what chance makes of the arrivals since. Exact counts are taken as they are, doubtful ones as the mean of
-    a minute. After a jump: the last ticks'. The plain formula takes the count as it is.
+    a minute. After a jump: the last ticks'. What grows is larger than any reading: they speak of half a minute ago.
+    The plain formula takes the count as it is.
     """
     if not samples or pool.plain:
         return signals.waiting
@@ -35,7 +38,22 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
     weights = [1.0 / (1.0 + noise + more) for more in since]
     ahead = [arrived - last.arrived + more for arrived, more in zip(samples.arrived[begin:], since, strict=True)]
     carried: float = sum(map(mul, weights, ahead)) / sum(weights)
-    return max(0.0, last.waiting + carried)
+    return max(0.0, last.waiting + carried) + _unseen(samples, arrivals, signals)
+
+
+def _unseen(samples: Samples, arrivals: Estimate, signals: Signals) -> float:
+    """What has come since the time that counts speak of, less what was started since.
+
+    No more than the last minute shows: over less a count may only have caught up with what was there. None where slots
+    stand idle.
+    """
+    last = samples[-1]
+    if len(samples) < 2 or last.waiting <= 0 or signals.fleet is None or signals.fleet.idle > 0:
+        return 0.0
+    first = samples[bisect_left(samples.at_s, last.at_s - SIGNAL_LAG_S - 1e-6, 0, len(samples) - 2)]
+    started = max(0.0, last.arrived - last.waiting - first.arrived + first.waiting)
+    came_per_s = min(arrivals.value, windowed_per_s(samples, WINDOW_S))
+    return SIGNAL_LAG_S * max(0.0, came_per_s - started / (last.at_s - first.at_s))
 
 
 def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:
