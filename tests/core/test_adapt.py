@@ -25,6 +25,14 @@ def silent(age_s: float | None = None) -> Signals:
     return read_signals(MINUTES, PoolState(), observe(queue(1, age_s=age_s)))
 
 
+def test_a_rise_that_the_counts_error_explains_is_no_surge() -> None:
+    rising = rates(5.0, 7.0)[:51]
+    standing = tuple([sample._replace(waiting=500.0) for sample in rising])
+    assert learn_surge(0.0, rising, 100.0, 10.0, 0.2) > 0.0
+    assert learn_surge(0.0, standing, 100.0, 10.0, 0.0) > 0.0
+    assert learn_surge(0.0, standing, 100.0, 10.0, 0.2) == 0.0
+
+
 def test_ten_minutes_of_waits_in_time_earn_all_of_the_standing_wait() -> None:
     lean = 0.0
     for _ in range(60):

@@ -1,6 +1,7 @@
 """What a pool learns of itself over hours: how far its traffic surges, and how much standing wait it has earned."""
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from tidegate.core.arrivals import slope_per_s
@@ -71,19 +72,35 @@ def calm_share(surge: float, rate_per_s: float, blind: float) -> float:
     return 1.0 if surge**2 <= by_chance else by_chance / surge**2
 
 
-def learn_surge(surge: float, samples: Sequence[Sample], blind: float, elapsed_s: float) -> float:
+def learn_surge(
+    surge: float, samples: Sequence[Sample], blind: float, elapsed_s: float, count_error: float = 0.0
+) -> float:
     """Follow the 95 % quantile of (√rate of this blind window − √rate of the one before) ÷ √rate then.
 
     Square roots make the Poisson noise of all rates alike; plain ratios explode at low volume. A step down for each
-    tick that stays below, nineteen times as far up for one above: at rest when one in twenty is above.
+    tick that stays below, nineteen times as far up for one above: at rest when one in twenty is above. Surges are what
+    is left of that when the counts' own error is taken off, by variance: else a standing backlog, which is counted 30 %
+    high or low, would pass for bursts.
     """
     samples = Samples.of(samples)
     if not samples or samples.at_s[0] > samples.at_s[-1] - 2 * blind:
         return surge
     then, now = slope_per_s(samples, blind, blind), slope_per_s(samples, blind)
     step = SURGE_STEP_PER_S * min(elapsed_s, 60.0)
-    above = now > then * growth(surge)
+    by_error = _by_error(samples, blind, count_error) / then if then > 0 and count_error else 0.0
+    above = now > then * growth(math.hypot(surge, SURGE_SIGMAS * by_error))
     return min(3.0, max(0.0, surge + step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)))
+
+
+def _by_error(samples: Samples, blind: float, count_error: float) -> float:
+    """What the counts' error makes of √now − √then, times √then: one standard deviation.
+
+    A slope over n points is off by √(12/n) of each point's error ÷ the window; its square root by half of that, and two
+    windows differ by √2 of it.
+    """
+    waiting = samples.waiting[bisect_left(samples.at_s, samples.at_s[-1] - 2 * blind) :]
+    points = len(waiting) / 2
+    return count_error * sum(waiting) / len(waiting) * math.sqrt(6.0 / points) / blind
 
 
 def learn_lean(pool: Pool, lean: float, signals: Signals, elapsed_s: float) -> float:

@@ -65,7 +65,7 @@ def learn(
         count_error=learn_count_error(state.count_error, samples),
         margin=0.0 if moved is not None else _margin(state, signals, usual_per_s(balance), elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
-        surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s),
+        surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s, state.count_error),
     )
     if measured is None:
         return Learned(state, None, notices)
