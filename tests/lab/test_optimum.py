@@ -1,7 +1,13 @@
+from types import SimpleNamespace
+from typing import Any
+
 import numpy as np
 import pytest
+from scipy.optimize import linprog
 
 from tests.lab.sights import scenario
+from tidegate.errors import TidegateError
+from tidegate.lab import optimum
 from tidegate.lab.optimum import solve
 
 
@@ -41,3 +47,24 @@ def test_what_may_be_late_makes_it_cheaper_and_never_below_the_work() -> None:
     costs = [solve(work, share).cost_slot_s for share in (0.0, 0.01, 0.1)]
     assert costs == sorted(costs, reverse=True)
     assert costs[-1] >= 2000 * 9.0
+
+
+@pytest.mark.parametrize("fails", ["after presolve", "always"])
+def test_where_the_solver_gives_up_it_is_asked_again_without_presolve(
+    fails: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    solver: Any = linprog
+
+    def giving_up(*program: Any, options: dict[str, bool], **more: Any) -> Any:
+        if fails == "always" or options["presolve"]:
+            return SimpleNamespace(x=None, fun=None, message="(HiGHS Status 0: Not Set)")
+        return solver(*program, options=options, **more)
+
+    work = scenario([5.0] * 40, service_s=200.0, target_s=20.0, start_up_s=30.0, length_s=600)
+    expected = solve(work, late_allowed=0.0, bin_s=10.0).cost_slot_s
+    monkeypatch.setattr(optimum, "linprog", giving_up)
+    if fails == "always":
+        with pytest.raises(TidegateError, match=r"no optimum for .*Not Set.*try a larger bin"):
+            solve(work, late_allowed=0.0, bin_s=10.0)
+    else:
+        assert solve(work, late_allowed=0.0, bin_s=10.0).cost_slot_s == pytest.approx(expected)

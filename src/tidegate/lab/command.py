@@ -21,7 +21,7 @@ from tidegate.lab.traces import SYNTHETIC, load_trace
 
 __all__ = ["main"]
 
-FULL = Windows(seeds=5, max_messages=20_000, max_length_s=8 * 3600.0)
+FULL = Windows(seeds=5, max_messages=20_000, max_length_s=6 * 3600.0)
 QUICK = Windows(seeds=2, max_messages=4_000, max_length_s=1.5 * 3600.0)
 STRESS_HOURS, QUICK_STRESS_HOURS = 4.0, 1.5
 QUICK_LOAD = 20.0

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
+from scipy.optimize import OptimizeResult, linprog
 from scipy.sparse import csr_array, eye_array, hstack, vstack
 
 from tidegate.errors import TidegateError
@@ -61,9 +61,9 @@ def solve(
     delta_s = bin_s_for(target_s, scenario.length_s) if bin_s is None else bin_s
     arrived = _arrived(scenario, delta_s, target_s)
     program = _Program(scenario, arrived, delta_s, target_s, late_allowed)
-    answer = linprog(  # type: ignore[call-overload]  # the stubs leave out the sparse matrices that it takes
-        program.cost, A_ub=program.rows, b_ub=program.limits, bounds=program.bounds, method="highs-ds"
-    )
+    answer = program.answer(presolve=True)
+    if answer.x is None:  # HiGHS now and then gives up on what its presolve left over: "Status 0: Not Set"
+        answer = program.answer(presolve=False)
     if answer.x is None:
         raise TidegateError(f"no optimum for {scenario.name}: {answer.message}; try a larger bin")
     slots = np.asarray(answer.x[: len(arrived)], dtype=np.float64)
@@ -107,6 +107,16 @@ class _Program:
         self.limits = np.concatenate([limits for _, limits in rows])
         self.cost = np.concatenate([np.full(bins, delta_s), np.full(bins, scenario.start_up_s), np.zeros(3 * bins)])
         self.bounds = _bounds(arrived, late_allowed)
+
+    def answer(self, *, presolve: bool) -> OptimizeResult:
+        return linprog(  # type: ignore[call-overload,no-any-return]  # the stubs leave out the sparse matrices
+            self.cost,
+            A_ub=self.rows,
+            b_ub=self.limits,
+            bounds=self.bounds,
+            method="highs-ds",
+            options={"presolve": presolve},
+        )
 
 
 def _bounds(arrived: Floats, late_allowed: float) -> Floats:
