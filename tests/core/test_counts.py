@@ -148,6 +148,11 @@ def test_the_counts_error_is_learned_and_a_jump_of_the_traffic_is_none() -> None
     assert learned(readings(0.1)) < learned(readings(0.3)) <= 0.2
 
 
+@pytest.mark.parametrize("count", [10, 20, 31, 32])
+def test_in_a_young_pool_a_count_is_not_held_against_itself(count: int) -> None:
+    assert learned(readings(0.3)[:count]) > 0.05
+
+
 def test_a_short_queue_of_a_busy_pool_does_not_make_its_counts_exact() -> None:
     busy = tuple(
         Sample(NOW_S + 10 * n, 100.0 * n + 15.0 * (n % 2), 15.0 * (n % 2) + 12.0, 27.0, 27.0) for n in range(40)

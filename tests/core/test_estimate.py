@@ -174,6 +174,17 @@ def test_a_clock_that_stands_still_adds_no_sample() -> None:
     assert arrivals.extend_samples(POOL, before, NOW_S, signals(), MEAN_S) == before
 
 
+def test_ticks_that_come_a_little_early_and_late_lose_no_sample() -> None:
+    seen = signals(queue(7))
+    kept: tuple[Sample, ...] = ()
+    exact: tuple[Sample, ...] = ()
+    for tick in range(90):
+        early_s = 0.1 * (tick % 2)
+        kept = arrivals.extend_samples(POOL, kept, NOW_S + 10 * tick - early_s, seen, mean_s=200.0)
+        exact = arrivals.extend_samples(POOL, exact, NOW_S + 10 * tick, seen, mean_s=200.0)
+    assert len(kept) == len(exact)
+
+
 def test_samples_older_than_the_history_are_forgotten() -> None:
     assert len(watch([1.0] * 100, 1.0)) == arrivals.HISTORY_S / 10 + 1
 
@@ -286,6 +297,13 @@ def test_start_up_time_runs_from_the_raise_to_the_first_receive_and_each_worker_
     learned = learn(state, *workers)
     assert (learned.start_ups_s, learned.raises) == ((40.0, 45.0, 20.0), ())
     assert learn(learned, *workers).start_ups_s == learned.start_ups_s
+
+
+def test_workers_are_known_through_a_tick_in_which_their_reports_could_not_be_read() -> None:
+    learned = learn(PoolState(), began("0", -22, -20))
+    found = times.learn_start_up(learned, capacity(), observe(fleet_absence=Absence.THROTTLED).fleet)
+    assert found.known_workers == learned.known_workers != {}
+    assert times.learn_start_up(learned, capacity(), observe().fleet).known_workers == {}
 
 
 def test_a_worker_whose_heartbeat_is_seen_a_tick_later_is_still_timed() -> None:

@@ -37,6 +37,9 @@ STEADY_PARTS, DUMPED_PARTS = 8, 2
 LONG_WINDOW_S = 60.0
 LONGEST_WINDOW_S = 600.0
 SAMPLES_PER_WINDOW = 60
+APART_LEAST = 0.9
+"""Of a sixtieth: ticks come a little early and a little late, and every other one would go else."""
+
 RECENT_TICKS = 4
 SIGMAS = 3.0
 
@@ -82,7 +85,7 @@ def extend_samples(
     window_s = long_window_s(pool, mean_s, signals.fleet.heartbeat_s if signals.fleet else 0.0)
     history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
     oldest = bisect_left(samples.at_s, now_s - history_s)
-    if samples.apart_s >= history_s / SAMPLES_PER_WINDOW:  # most pools at most ticks
+    if samples.apart_s >= APART_LEAST * history_s / SAMPLES_PER_WINDOW:  # most pools at most ticks
         return samples.then(sample, oldest)
     latest_s = RECENT_TICKS * pool.tick_s
     return Samples.of((*_thinned(samples, oldest, (now_s - window_s, now_s - latest_s), (history_s, window_s)), sample))
@@ -100,16 +103,16 @@ def _arrived_since(last: Sample, waiting: float, in_hand: float, signals: Signal
 
 
 def _thinned(samples: Samples, oldest: int, until_s: tuple[float, float], parts_s: tuple[float, float]) -> list[Sample]:
-    """All samples of the last ticks; of older ones at most sixty per window; none beyond the history.
+    """All samples of the last ticks; of older ones about sixty per window; none beyond the history.
 
-    Up to each time of `until_s` as far apart as a sixtieth of the span of `parts_s` that belongs to it.
+    Up to each time of `until_s` about as far apart as a sixtieth of the span of `parts_s` that belongs to it.
     """
     kept: list[Sample] = []
     kept_at_s, begin = -math.inf, oldest
     for end_s, part_s in zip(until_s, parts_s, strict=True):
         end = bisect_left(samples.at_s, end_s)
         for sample in samples[begin:end]:
-            if sample.at_s - kept_at_s >= part_s / SAMPLES_PER_WINDOW:
+            if sample.at_s - kept_at_s >= APART_LEAST * part_s / SAMPLES_PER_WINDOW:
                 kept.append(sample)
                 kept_at_s = sample.at_s
         begin = max(begin, end)

@@ -116,4 +116,5 @@ def learn_count_error(known: float, samples: Sequence[Sample]) -> float:
 
 def _last_three(column: Sequence[float]) -> tuple[Sequence[float], Sequence[float], Sequence[float]]:
     """The latest readings, each beside the one after it and the one after that."""
-    return column[-STEPS - 2 :], column[-STEPS - 1 :], column[-STEPS:]
+    last = column[-STEPS - 2 :]
+    return last, last[1:], last[2:]

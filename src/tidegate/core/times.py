@@ -94,6 +94,7 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
     """
     asked = [(at_s, n) for at_s, n in state.raises if capacity.taken_at_s - at_s <= RAISE_FORGOTTEN_S]
     workers = {digest(worker.worker_id): worker for worker in fleet.workers}
+    known = {name: known_worker(worker) for name, worker in workers.items()} if fleet.absence is None else None
     measured: list[float] = []
     for ready_at_s, started_at_s in sorted(_newly_ready(state, workers)):
         place = next((i for i, (at_s, _) in enumerate(asked) if at_s - CLOCK_SLACK_S <= started_at_s), None)
@@ -103,7 +104,7 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
             asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
     return StartUps(
         raises=tuple(asked),
-        known_workers={name: known_worker(worker) for name, worker in workers.items()},
+        known_workers=state.known_workers if known is None else known,  # could not be read: they are no strangers yet
         start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
     )
 
