@@ -6,8 +6,8 @@ import pytest
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.adapt import blind_s, calm_share, growth, learn_lean, learn_margin, learn_surge
-from tidegate.core.fleet import Waits
 from tidegate.core.model import PoolState, Sample
+from tidegate.core.news import Waits
 from tidegate.core.reports import WAIT_BOUNDS_S
 from tidegate.core.signals import Signals, read_signals
 

@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.decide import decide
-from tidegate.core.fleet import FleetSignals, Waits, digest, known_worker, sum_fleet
+from tidegate.core.fleet import FleetSignals, known_worker, sum_fleet
 from tidegate.core.model import PoolState
+from tidegate.core.news import Waits, digest
 from tidegate.core.reports import WAIT_BOUNDS_S, WorkerReport, WorkerState
 
 

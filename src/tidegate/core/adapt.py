@@ -5,8 +5,8 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from tidegate.core.arrivals import slope_per_s
-from tidegate.core.fleet import Waits
 from tidegate.core.model import Pool, Sample
+from tidegate.core.news import Waits
 from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 

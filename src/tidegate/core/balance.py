@@ -31,7 +31,8 @@ BACKLOG_LEAST = 5.0
 def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, elapsed_s: float) -> Balance:
     """Add a tick: slots busy and starts begun, waits measured and messages counted (`counted`, as the queue said).
 
-    What is counted while nothing starts belongs to it, before the first worker is there too: it is in later waits.
+    What is counted while nothing starts belongs to it, as while a pool that had workers has none: it is in later waits.
+    Of one that never had any nothing is added.
     """
     if elapsed_s <= 0 or (fleet is None and known.seen_s <= 0):
         return known

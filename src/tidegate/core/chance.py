@@ -14,6 +14,7 @@ PERSISTENT_S = 300.0
 CHANCE_SIGMAS = 2.0
 TAIL_POWER = 6
 """Beyond that, chance gets rarer much faster than by the square."""
+
 AT_ONCE_S = 10.0
 """Shorter than a tick is now."""
 

@@ -39,6 +39,7 @@ def believed_waiting(
     pool: Pool, samples: Sequence[Sample], signals: Signals, now_s: float, count_error: float, scale: float = 1.0
 ) -> float:
     """Messages that wait, by the count and by what workers prove. The plain formula takes the count as it is.
+
     The count is multiplied by `scale` first.
 
     None where the workers prove it and a count can be explained as stale: a worker that polls has an idle slot, and
@@ -74,7 +75,7 @@ def believed_waiting(
 
 def _gone(earlier: Sequence[float], counted: float) -> int:
     """How many of the earlier counts are out of date: the high ones, where counts fell by far twice running at least
-    after a whole lag of nothing but high ones."""
+    after nothing but high ones in the whole lag; in a pool that is younger than it, in all of its time."""
     lowest = GONE_SHARE * max(earlier, default=0.0)
     high = [count >= lowest for count in earlier]
     stood = sum(high)

@@ -5,11 +5,11 @@ from dataclasses import field
 from operator import attrgetter
 
 from tidegate.core.model import KnownWorker, PoolState
-from tidegate.core.news import Waits, by_class, calls_of, digest, done_since, ran, waits_of
+from tidegate.core.news import Waits, by_class, calls_of, done_since, ran, waits_of
 from tidegate.core.reports import ClassFigures, DependencyFigures, Fleet, WorkerReport, WorkerState
 from tidegate.core.value import value
 
-__all__ = ["FleetSignals", "Waits", "digest", "fleet_limit", "heard_of", "is_alive", "known_worker", "sum_fleet"]
+__all__ = ["FleetSignals", "fleet_limit", "heard_of", "known_worker", "sum_fleet"]
 
 SILENT_AFTER_HEARTBEATS = 3.0
 ANSWERED_WITHIN_S = 30.0
@@ -79,7 +79,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
 
     A worker that has left is no capacity, but what it completed last has left the queue all the same.
     """
-    alive = heard_of(fleet, now_s)
+    alive = heard_of(fleet.workers, now_s)
     current = [worker for worker in alive if worker.state is not _RELEASED]
     if not current:
         return None
@@ -145,19 +145,13 @@ def known_worker(report: WorkerReport) -> KnownWorker:
     return KnownWorker(total.starts, total.completions, total.failures, timed, total.leases_lost)
 
 
-def heard_of(fleet: Fleet, now_s: float) -> list[WorkerReport]:
-    """The workers that are alive: see `is_alive`, which is written out here, for there may be hundreds."""
+def heard_of(workers: Iterable[WorkerReport], now_s: float) -> list[WorkerReport]:
+    """Those within three of their heartbeats and not yet at their end: one may hold nothing and wait to be stopped."""
     return [
         worker
-        for worker in fleet.workers
+        for worker in workers
         if now_s - worker.reported_at_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s and worker.state is not _STOPPED
     ]
-
-
-def is_alive(worker: WorkerReport, now_s: float) -> bool:
-    """Heard of within three of its heartbeats, and not yet at its end: it may hold nothing and wait to be stopped."""
-    heard_s = now_s - worker.reported_at_s
-    return heard_s <= SILENT_AFTER_HEARTBEATS * worker.heartbeat_s and worker.state is not _STOPPED
 
 
 def _idle(worker: WorkerReport, ticked_at_s: float | None) -> int:

@@ -34,6 +34,7 @@ LARGE_STEP = 0.25
 """A step down by so much of the workers waits for the hold time and no longer."""
 
 PATIENCE_AT_MOST_S = 1800.0
+"""However small a step is, and however likely chance explains it: so far back are needs remembered."""
 
 AFTER_GRACE_S = 5.0
 """Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""

@@ -166,9 +166,9 @@ class PoolState:
     samples: tuple[Sample, ...] = ()
     """The last minutes of arrivals, oldest first."""
     needs: tuple[tuple[float, int], ...] = ()
-    """(at_s, workers needed) within the hold time that no later need exceeds: falling, oldest first."""
+    """(at_s, workers needed) of the last half-hour that no later need reaches: falling, oldest first."""
     lows: tuple[tuple[float, int], ...] = ()
-    """(at_s, workers needed) of the last five minutes that no later need undercuts: rising, oldest first."""
+    """(at_s, workers needed) of the last half-hour that no later need undercuts: rising, oldest first."""
     watched_since_s: float | None = None
     """Needs have been reckoned without a gap since then."""
     ticked_at_s: float | None = None

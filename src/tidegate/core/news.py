@@ -20,7 +20,7 @@ __all__ = ["Waits", "by_class", "calls_of", "digest", "done_since", "ran", "wait
 DIGESTS_KEPT = 16_384
 """Workers whose digests are not reckoned anew at each tick: a few megabytes."""
 
-_dependencies_of = attrgetter("dependencies")
+_classes_of, _dependencies_of = attrgetter("classes"), attrgetter("dependencies")
 _NO_FIGURES = ClassFigures()
 _UNKNOWN = KnownWorker(0, 0, 0, timed=False)
 _LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
@@ -101,7 +101,7 @@ def waits_of(news: list[WorkFigures], target_wait_s: float) -> Waits | None:
 
 def by_class(news: list[WorkFigures]) -> dict[str, ClassFigures]:
     """The workers' classes added up, and under `UNCLASSED` what had none; {} where no message carries a class."""
-    if True not in [bool(figures.classes) for figures in news]:
+    if not any(map(_classes_of, news)):
         return {}
     summed: dict[str, ClassFigures] = {}
     for figures in news:

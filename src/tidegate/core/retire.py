@@ -58,7 +58,7 @@ class Outcome:
 def is_gentle(seen: Observation) -> bool:
     """Whether the platform can be kept from stopping a worker that holds something: it is told whom to remove, or
     spares all of them but those that hold nothing."""
-    alive = heard_of(seen.fleet, seen.now_s)
+    alive = heard_of(seen.fleet.workers, seen.now_s)
     spared = not [worker for worker in alive if not (worker.protected or worker.state is _RELEASED)]
     named = seen.capacity.removes_by_name and all(worker.host for worker in alive)
     return bool(alive) and (named or spared)
@@ -82,7 +82,7 @@ def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle
         return Outcome(max(wanted, seen.capacity.desired if gentle else 0), ())
     if retired and seen.fleet.absence not in (None, Absence.MISSING):
         return _unseen(wanted, tuple(retired), seen)
-    alive = {worker.worker_id: worker for worker in heard_of(seen.fleet, seen.now_s)}
+    alive = {worker.worker_id: worker for worker in heard_of(seen.fleet.workers, seen.now_s)}
     kept, notes = _still_true(retired, alive, seen)
     before = len(_draining(kept))
     kept, taken_back = _take_back(kept, wanted - serving(kept, seen.capacity) if gentle else seen.capacity.desired)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from tidegate.core.decision import Reason, Scalar
 from tidegate.core.directive import Directive, said, to_repeat
-from tidegate.core.fleet import is_alive
+from tidegate.core.fleet import heard_of
 from tidegate.core.guardrails import Limit, can_lower
 from tidegate.core.model import Override, OverrideKind, Retired
 from tidegate.core.observation import Observation
@@ -51,7 +51,7 @@ def told(before: Directive, retired: Sequence[Retired], seen: Observation, *, sh
     listed = tuple([each.worker_id for each in retired])
     now, running = said(before, seen.now_s, retire=listed, shed=shed), WorkerState.RUNNING
     idle = [each for each in seen.fleet.workers if each.state is not running]
-    astray = bool(idle) and any(each.worker_id not in listed and is_alive(each, seen.now_s) for each in idle)
+    astray = any(each.worker_id not in listed for each in heard_of(idle, seen.now_s))
     return to_repeat(now, seen.now_s) if resumed or astray else now
 
 

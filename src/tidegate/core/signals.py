@@ -171,7 +171,7 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
     excused = sum([count for _, count in state.raises])
-    heard = len(heard_of(seen.fleet, seen.now_s)) if fleet is None else fleet.heard
+    heard = len(heard_of(seen.fleet.workers, seen.now_s)) if fleet is None else fleet.heard
     silent = seen.capacity.running - heard - excused
     uses_sdk = fleet is not None or (
         state.reported_at_s is not None and seen.now_s - state.reported_at_s <= SDK_FORGOTTEN_S

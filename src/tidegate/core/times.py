@@ -4,8 +4,9 @@ import math
 from collections.abc import Mapping, Sequence
 
 from tidegate.core.estimate import Estimate
-from tidegate.core.fleet import FleetSignals, digest, known_worker
+from tidegate.core.fleet import FleetSignals, known_worker
 from tidegate.core.model import KnownWorker, Pool, PoolState, ServiceTime
+from tidegate.core.news import digest
 from tidegate.core.observation import Capacity
 from tidegate.core.reports import Fleet, WorkerReport
 from tidegate.core.signals import Signals
@@ -94,7 +95,6 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
     """
     asked = [(at_s, n) for at_s, n in state.raises if capacity.taken_at_s - at_s <= RAISE_FORGOTTEN_S]
     workers = {digest(worker.worker_id): worker for worker in fleet.workers}
-    known = {name: known_worker(worker) for name, worker in workers.items()} if fleet.absence is None else None
     measured: list[float] = []
     for ready_at_s, started_at_s in sorted(_newly_ready(state, workers)):
         place = next((i for i, (at_s, _) in enumerate(asked) if at_s - CLOCK_SLACK_S <= started_at_s), None)
@@ -102,9 +102,11 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
             at_s, missing = asked[place]
             measured.append(max(0.0, ready_at_s - at_s))
             asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
+    # workers whose reports could not be read are no strangers when they are heard again
+    told = {name: known_worker(worker) for name, worker in workers.items()}
     return StartUps(
         raises=tuple(asked),
-        known_workers=state.known_workers if known is None else known,  # could not be read: they are no strangers yet
+        known_workers=told if fleet.absence is None else state.known_workers,
         start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
     )
 

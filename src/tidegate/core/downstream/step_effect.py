@@ -73,7 +73,7 @@ def followed(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: 
         level = replace(level, workers=taking)
     if now_s - level.since_s >= _settles_in_s(before, above, fleet.heartbeat_s, mean_s):
         level = _added(level, fleet, elapsed_s, mean_s)
-    return GuardMemory(memory.dependencies, before, level, above, memory.hold)
+    return GuardMemory(dependencies=memory.dependencies, before=before, level=level, above=above, hold=memory.hold)
 
 
 def _settles_in_s(before: Level | None, above: Level | None, heartbeat_s: float, mean_s: float) -> float:
