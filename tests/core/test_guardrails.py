@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
-from tidegate.core import chance, guardrails
+from tidegate.core import guardrails
 from tidegate.core.absence import Absence
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.decision import Reason
@@ -226,42 +226,6 @@ def test_an_override_holds_until_its_end_and_not_at_it() -> None:
     assert in_force(PINNED, 1_800_000_000.0) is None
     assert in_force(FROZEN, 1e12) is FROZEN
     assert in_force(None, 0.0) is None
-
-
-@pytest.mark.parametrize(
-    ("workers", "lows", "watched_s", "excess", "expected"),
-    [
-        (12, ((NOW_S - 10, 10), (NOW_S, 12)), 3600, 0.2, 12),
-        (12, ((NOW_S - 10, 10), (NOW_S, 12)), 3600, math.inf, 12),
-        (11, ((NOW_S - 310, 9), (NOW_S - 290, 11), (NOW_S, 11)), 3600, 0.1, 11),
-        (11, ((NOW_S - 290, 10), (NOW_S, 11)), 3600, 0.1, 10),
-        (11, ((NOW_S - 1210, 9), (NOW_S - 1190, 11), (NOW_S, 11)), 3600, 0.05, 11),
-        (11, ((NOW_S - 1190, 10), (NOW_S, 11)), 3600, 0.05, 10),
-        (12, ((NOW_S - 1300, 11), (NOW_S, 12)), 1100, 0.05, 10),
-        (11, ((NOW_S - 1790, 10), (NOW_S, 11)), 3600, 0.0, 10),
-        (9, ((NOW_S, 9),), 900, -0.1, 9),
-    ],
-)
-def test_out_at_once_for_more_than_chance_and_for_less_only_when_it_lasts(
-    workers: int, lows: tuple[tuple[float, int], ...], watched_s: float, excess: float, expected: int
-) -> None:
-    assert chance.patient_rise(workers, 10, lows, watched_s, excess, error=0.05, calm=1.0).workers == expected
-
-
-@given(st.floats(1e-9, 10), st.floats(1.0, 10), st.floats(0, 1), st.floats(0, 1))
-def test_the_larger_the_excess_and_the_surer_the_need_the_sooner_it_is_met_and_in_half_an_hour_at_the_latest(
-    excess: float, times: float, error: float, calm: float
-) -> None:
-    lasts_s = chance.lasts_s(excess, error, calm)
-    assert chance.lasts_s(excess * times, error, calm) <= lasts_s <= guardrails.PATIENCE_AT_MOST_S
-    assert chance.lasts_s(excess, error * times, calm) >= lasts_s >= chance.lasts_s(excess, error, calm / times)
-
-
-def test_busy_slots_leave_a_large_step_down_or_none() -> None:
-    assert chance.worth_a_step(guardrails.Limit(95, Reason.BUSY_FLOOR), 100, band=0.04).workers == 95
-    assert chance.worth_a_step(guardrails.Limit(98, Reason.BUSY_FLOOR), 100, band=0.04).workers == 100
-    assert chance.worth_a_step(guardrails.Limit(98, Reason.BUSY_FLOOR), 100, band=0.0).workers == 98
-    assert chance.worth_a_step(guardrails.Limit(98), 100, band=0.04).workers == 98
 
 
 def test_a_step_down_beyond_the_band_goes_all_the_way_to_the_need() -> None:
