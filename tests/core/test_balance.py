@@ -5,7 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
+from tidegate.core.absence import Absence
 from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
+from tidegate.core.decide import decide
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Balance, PoolState
 from tidegate.core.reports import WAIT_BOUNDS_S
@@ -73,6 +75,15 @@ def test_what_is_counted_while_nothing_starts_is_in_later_waits(meanwhile: Fleet
         balance = learn_balance(balance, meanwhile, 50.0, 10.0)
     balance = learn_balance(balance, fleet(starts=50, mean_wait_s=52.5), 50.0, 1.0)
     assert balance.waited_s / balance.counted_s == pytest.approx(52.5 * 50 / (50 * 61), rel=0.02)
+
+
+@pytest.mark.parametrize(("absence", "learns"), [(None, True), (Absence.THROTTLED, False), (Absence.DENIED, False)])
+def test_counts_of_a_tick_whose_reports_could_not_be_read_are_held_against_nobody(
+    absence: Absence | None, learns: bool
+) -> None:
+    state = PoolState(balance=balanced(fleet()), ticked_at_s=NOW_S - 10, desired=1)
+    _, after = decide(replace(POOL, policy="wait"), state, observe(queue(100), fleet_absence=absence))
+    assert (after.balance != state.balance) is learns
 
 
 def test_the_usual_rate_is_that_of_the_last_quarter_of_an_hour() -> None:

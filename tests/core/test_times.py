@@ -6,7 +6,6 @@ import pytest
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core import times
-from tidegate.core.absence import Absence
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, PoolState, ServiceTime
 from tidegate.core.observation import QueueObservation
@@ -96,13 +95,6 @@ def test_start_up_time_runs_from_the_raise_to_the_first_receive_and_each_worker_
     learned = learn(state, *workers)
     assert (learned.start_ups_s, learned.raises) == ((40.0, 45.0, 20.0), ())
     assert learn(learned, *workers).start_ups_s == learned.start_ups_s
-
-
-def test_workers_are_known_through_a_tick_in_which_their_reports_could_not_be_read() -> None:
-    learned = learn(PoolState(), began("0", -22, -20))
-    found = times.learn_start_up(learned, capacity(), observe(fleet_absence=Absence.THROTTLED).fleet)
-    assert found.known_workers == learned.known_workers != {}
-    assert times.learn_start_up(learned, capacity(), observe().fleet).known_workers == {}
 
 
 def test_a_worker_whose_heartbeat_is_seen_a_tick_later_is_still_timed() -> None:

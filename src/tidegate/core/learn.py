@@ -45,7 +45,9 @@ def learn(
     start_up = times.start_up_s(pool, starting.start_ups_s)
     measured = times.service_time(pool, known, signals) or hinted(pool)
     measured = mixed(pool, classes, measured) if measured else None
-    balance = learn_balance(state.balance, signals.fleet, signals.waiting, elapsed_s)
+    balance = state.balance
+    if seen.fleet.absence is None:  # what started while reports could not be read is never told: nor is it held against
+        balance = learn_balance(balance, signals.fleet, signals.waiting, elapsed_s)
     if measured and known is not None and not pool.plain:
         measured = Estimate(occupancy_s(balance, measured[0].value), measured[0].source), measured[1]
     mean_s = measured[0].value if measured else 0.0

@@ -102,11 +102,9 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
             at_s, missing = asked[place]
             measured.append(max(0.0, ready_at_s - at_s))
             asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
-    # workers whose reports could not be read are no strangers when they are heard again
-    told = {name: known_worker(worker) for name, worker in workers.items()}
     return StartUps(
         raises=tuple(asked),
-        known_workers=told if fleet.absence is None else state.known_workers,
+        known_workers={name: known_worker(worker) for name, worker in workers.items()},
         start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
     )
 
