@@ -27,6 +27,9 @@ _DID_NOT_START = "Failed to read any lines from plugin's stdout"
 
 _STARTS = 3
 
+_OUT_OF_REACH = ("could not connect to", "could not query provider registry", "Error while installing")
+"""What terraform says where a provider can't be downloaded. All else that fails `init` is the module's own fault."""
+
 
 def run(folder: Path, *arguments: str) -> str:
     """What `terraform ARGUMENTS` in this folder said; fails the test with that when it failed."""
@@ -78,7 +81,10 @@ def _missing() -> str | None:
     if shutil.which("terraform") is None:
         return "terraform is not installed"
     done = _run(MODULES[1], "init", "-backend=false", "-input=false")
-    return None if done.returncode == 0 else f"terraform finds no AWS provider: {done.stdout[-300:]}"
+    said = " ".join(done.stdout.split())
+    if done.returncode == 0 or not any(each in said for each in _OUT_OF_REACH):
+        return None
+    return "the AWS provider is out of terraform's reach, and no stand-in for it is beside this checkout"
 
 
 def _run(folder: Path, *arguments: str, said: str | None = None) -> "subprocess.CompletedProcess[str]":

@@ -46,7 +46,7 @@ def learn(
     measured = times.service_time(pool, known, signals) or hinted(pool)
     measured = mixed(pool, classes, measured) if measured else None
     balance = state.balance
-    if seen.fleet.absence is None:  # what started while reports could not be read is never told: nor is it held against
+    if seen.fleet.absence is None:  # else the waits that belong to these counts will never be told
         balance = learn_balance(balance, signals.fleet, signals.waiting, elapsed_s)
     if measured and known is not None and not pool.plain:
         measured = Estimate(occupancy_s(balance, measured[0].value), measured[0].source), measured[1]

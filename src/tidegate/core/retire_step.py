@@ -14,6 +14,8 @@ from tidegate.core.signals import Signals
 
 __all__ = ["retire_step", "told"]
 
+_RUNNING = WorkerState.RUNNING
+
 
 def retire_step(
     wanted: int,
@@ -49,8 +51,8 @@ def told(before: Directive, retired: Sequence[Retired], seen: Observation, *, sh
     so. Most of those leave for another reason, and a word more is cheap.
     """
     listed = tuple([each.worker_id for each in retired])
-    now, running = said(before, seen.now_s, retire=listed, shed=shed), WorkerState.RUNNING
-    idle = [each for each in seen.fleet.workers if each.state is not running]
+    now = said(before, seen.now_s, retire=listed, shed=shed)
+    idle = [each for each in seen.fleet.workers if each.state is not _RUNNING]
     astray = any(each.worker_id not in listed for each in heard_of(idle, seen.now_s))
     return to_repeat(now, seen.now_s) if resumed or astray else now
 
