@@ -17,11 +17,9 @@ from tidegate.config import Settings
 from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import queue_metrics
 from tidegate.controller.shadow import ShadowStore
-from tidegate.core.condition import Condition, Pressure
 from tidegate.core.decide import decide as core_decide
 from tidegate.core.durations import parse_duration
-from tidegate.core.memory import HealthMemory
-from tidegate.core.model import Override, OverrideKind, PoolState
+from tidegate.core.model import OverrideKind, PoolState
 from tidegate.core.overrides import describe
 from tidegate.entrypoints import wiring
 from tidegate.entrypoints.cli import app
@@ -315,42 +313,6 @@ def test_a_wrong_argument_is_one_line_with_the_value_and_the_fix(
     assert store.load("orders").version == 0
 
 
-def test_status_says_who_holds_each_pool_and_what_was_asked_for(settings_file: Path, store: FileStore) -> None:
-    store.save("mail", PoolState(desired=3), 0)
-    tidegate("freeze", "orders")
-
-    result = tidegate("status")
-
-    orders, mail = result.stdout.splitlines()
-    assert orders.startswith("orders: frozen by ann@")
-    assert orders.endswith("until resumed; nothing asked for yet")
-    assert mail == "mail: run by the controller; last asked for 3"
-
-
-def test_status_says_that_a_pool_is_at_its_ceiling_and_late(settings_file: Path, store: FileStore) -> None:
-    store.save("orders", PoolState(desired=10, pressure=Pressure(0.0, 90.0, Condition.AT_CEILING)), 0)
-
-    orders, *_ = tidegate("status").stdout.splitlines()
-
-    assert orders == (
-        "orders: run by the controller; last asked for 10; "
-        "at its ceiling and late for more than a minute: producers are told to send less"
-    )
-
-
-def test_status_shows_how_a_pool_that_was_watched_fares(settings_file: Path, store: FileStore) -> None:
-    counted = HealthMemory(pinned=0.9, time_at_s={"10": 90.0, "3": 10.0}, watched_s=3600.0)
-    store.save("orders", PoolState(desired=10, health=counted), 0)
-
-    orders, figures, advice, _ = tidegate("status").stdout.splitlines()
-
-    assert orders == "orders: run by the controller; last asked for 10"
-    assert figures == (
-        "  health    0.0 changes a minute, 0 turns in an hour, at the ceiling 90% of it; 10 workers for 90% of 1h"
-    )
-    assert advice.startswith("  advice    at the ceiling for 90% of the last hour: raise what binds")
-
-
 def test_explain_decides_for_one_pool_with_every_step_and_changes_nothing(pools: Iterator[tuple[Rig, Rig]]) -> None:
     orders, mail = next(pools)
     mail.decide = core_decide
@@ -373,50 +335,6 @@ def test_explain_names_the_pools_there_are_and_fails_with_a_pool_that_fails(pool
     assert "no such pool in tidegate.toml; write one of orders, mail" in unknown.stderr
     mail.capacity.error = NO_SERVICE
     assert tidegate("explain", "mail", "--json").exit_code == 2
-
-
-def test_status_shows_every_pool_that_can_be_read_and_ends_with_2_for_those_that_can_not(
-    settings_file: Path, store: FileStore
-) -> None:
-    damaged = settings_file.parent / "state" / "orders.pool"
-    damaged.mkdir(parents=True)
-    (damaged / "state.json").write_text("[" * 100_000)
-
-    result = tidegate("status")
-
-    assert result.exit_code == 2
-    assert result.stdout == "mail: run by the controller; nothing asked for yet\n"
-    (line,) = result.stderr.splitlines()
-    assert line.startswith("tidegate: orders: state of pool orders can't be read: ")
-
-
-def test_status_makes_no_file_and_no_directory(settings_file: Path) -> None:
-    result = tidegate("status")
-
-    assert result.exit_code == 0
-    assert list(settings_file.parent.iterdir()) == [settings_file]
-
-
-def test_an_override_that_has_run_out_holds_nothing_any_more(settings_file: Path, store: FileStore) -> None:
-    store.save("orders", PoolState(override=Override(OverrideKind.FREEZE, "ann@desk", since_s=0.0, until_s=60.0)), 0)
-
-    assert tidegate("status").stdout.startswith("orders: run by the controller;")
-    assert tidegate("resume", "orders").stdout == "orders: run by the controller already\n"
-
-
-@pytest.mark.parametrize("until_s", [1e11, 3e11, 1e18, 1e300])
-def test_an_override_until_beyond_every_calendar_can_be_shown_and_lifted(
-    settings_file: Path, store: FileStore, until_s: float
-) -> None:
-    override = Override(OverrideKind.PIN, "ann@desk", since_s=0.0, until_s=until_s, workers=7)
-    store.save("orders", PoolState(override=override), 0)
-
-    shown, lifted = tidegate("status"), tidegate("resume", "orders")
-
-    assert (shown.exit_code, lifted.exit_code) == (0, 0)
-    assert shown.stdout.startswith(f"orders: {describe(override)}; ")
-    assert lifted.stdout == f"orders: run by the controller; it was {describe(override)}\n"
-    assert store.load("orders").state.override is None
 
 
 @pytest.mark.parametrize("command", [("freeze", "orders"), ("pin", "orders", "3")])

@@ -9,7 +9,7 @@ from typer.core import TyperGroup
 
 from tidegate.entrypoints.extras import backtest, demo, lab
 from tidegate.entrypoints.health import health
-from tidegate.entrypoints.operate import explain, freeze, pin, resume, status
+from tidegate.entrypoints.operate import explain, freeze, pin, resume
 from tidegate.entrypoints.options import (
     DEFAULT_CONFIG,
     EXIT_FAULT,
@@ -22,6 +22,7 @@ from tidegate.entrypoints.options import (
 )
 from tidegate.entrypoints.replay import replay
 from tidegate.entrypoints.show import Shown, error_text, say, warn
+from tidegate.entrypoints.status import status
 from tidegate.entrypoints.streams import ending_well
 from tidegate.entrypoints.work import work
 from tidegate.errors import TidegateError

@@ -1,20 +1,19 @@
-"""The commands of an operator's hand: freeze, pin, resume; and eye: status, explain."""
+"""The commands of an operator's hand: freeze, pin, resume; and of its eye: explain (`status` has its own module)."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tidegate.core.condition import Condition, condition_of
 from tidegate.core.overrides import in_force
 from tidegate.entrypoints.options import DEFAULT_CONFIG, EXIT_FAULT, ConfigFile, load_settings
-from tidegate.entrypoints.show import Shown, condition_text, error_text, health_lines, holder_text, say, warn
-from tidegate.errors import ConfigError, Fault, StateUnreadable
+from tidegate.entrypoints.show import Shown, holder_text, say, warn
+from tidegate.errors import ConfigError, Fault
 
 if TYPE_CHECKING:
     from tidegate.config import PoolSettings, Settings
 
-__all__ = ["explain", "freeze", "named_pool", "pin", "resume", "status"]
+__all__ = ["explain", "freeze", "named_pool", "pin", "resume"]
 
 PoolName = Annotated[str, typer.Argument(metavar="POOL", help="The pool's name in the settings.")]
 HowMany = Annotated[int, typer.Argument(metavar="N", help="Workers; more than max_workers is refused.")]
@@ -58,31 +57,6 @@ def resume(pool: PoolName, config: ConfigFile = DEFAULT_CONFIG) -> None:
 
     lifted = in_force(controls.resume(shared_store(settings), named_pool(settings, pool, config).name), _now_s())
     say(f"{pool}: {holder_text(None)}" + (f"; it was {holder_text(lifted)}" if lifted else " already"))
-
-
-def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
-    """Who holds each pool, what was asked for last, and how the pool fares. Exit code 2 when a state is damaged."""
-    settings = load_settings(config)
-    from tidegate.core.health import health_of
-    from tidegate.entrypoints.wiring import shared_store
-
-    store, now_s = shared_store(settings), _now_s()
-    unreadable = False
-    for name in settings.pools:
-        try:
-            state = store.load(name).state
-        except StateUnreadable as error:  # of this pool alone
-            unreadable = True
-            warn(f"{name}: {error_text(error)}")
-            continue
-        asked = "nothing asked for yet" if state.desired is None else f"last asked for {state.desired}"
-        health = health_of(state.health, settings.pools[name].at(now_s), now_s)
-        said = [f"{name}: {holder_text(in_force(state.override, now_s))}; {asked}", *health_lines(health)]
-        if (condition := condition_of(state.pressure)) is not Condition.NORMAL:
-            said[0] += f"; {condition_text(condition)}"
-        say("\n".join(said))
-    if unreadable:
-        raise typer.Exit(EXIT_FAULT)
 
 
 def named_pool(settings: "Settings", name: str, config: str) -> "PoolSettings":

@@ -77,7 +77,7 @@ def _publisher(settings: Settings, clients: AwsClients, log: TextIO | None) -> P
     return None
 
 
-def shared_store(settings: Settings) -> StateStore:
+def shared_store(settings: Settings) -> "DynamoFleetTable | FileStore":
     """The store that other processes see too.
 
     Raises ConfigError when the settings name none: what an operator changes must outlive the command that changed it.
