@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from tidegate.core.absence import Absence
-from tidegate.core.model import Pool
+from tidegate.core.model import Pool, PoolState, Sample
 from tidegate.core.observation import Capacity, Observation, QueueObservation, QuietGroups, Reading
 from tidegate.core.reports import Fleet, WorkerReport, WorkerState, WorkFigures
 
@@ -23,6 +23,13 @@ POOL = Pool(
     tick_s=10,
     service_time_hint_s=0.8,
 )
+
+STEADY_12 = tuple(Sample(NOW_S - 60 + 10 * n, 120.0 * n, 9000, 9000) for n in range(6))
+"""Twelve a second for a minute, nothing leaving; the observation that follows completes the sixth step."""
+
+
+HELD = PoolState(needs=((NOW_S - 30, 1),), watched_since_s=NOW_S - 70, ticked_at_s=NOW_S - 10)
+"""A low need watched for longer than the hold time."""
 
 
 def reading(value: float | None, at_s: float = NOW_S, absence: Absence | None = None, detail: str = "") -> Reading:

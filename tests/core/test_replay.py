@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
-from tests.core.test_decide import observations, pools, states
+from tests.core.test_decide_laws import observations, pools, states
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.decision import Decision, Step
