@@ -27,7 +27,6 @@ POOL = Pool(
 STEADY_12 = tuple(Sample(NOW_S - 60 + 10 * n, 120.0 * n, 9000, 9000) for n in range(6))
 """Twelve a second for a minute, nothing leaving; the observation that follows completes the sixth step."""
 
-
 HELD = PoolState(needs=((NOW_S - 30, 1),), watched_since_s=NOW_S - 70, ticked_at_s=NOW_S - 10)
 """A low need watched for longer than the hold time."""
 

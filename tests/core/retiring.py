@@ -6,11 +6,7 @@ from tests.core.observations import capacity, observe, worker
 from tidegate.core.model import Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerReport, WorkerState
-from tidegate.core.retire import (
-    Outcome,
-    is_gentle,
-    retire,
-)
+from tidegate.core.retire import Outcome, is_gentle, retire
 
 
 def protected(name: str, busy: int = 4, **changes: Any) -> WorkerReport:

@@ -5,13 +5,7 @@ import pytest
 from tests.core.observations import NOW_S, capacity, observe, worker
 from tests.core.retiring import BUSY, drained, ids, protected, seen, step
 from tidegate.core.model import Retired
-from tidegate.core.retire import (
-    Outcome,
-    is_gentle,
-    leaving_hosts,
-    not_left,
-    serving,
-)
+from tidegate.core.retire import Outcome, is_gentle, leaving_hosts, not_left, serving
 
 
 def test_the_least_busy_are_retired_and_the_count_stays_until_they_have_drained() -> None:

@@ -9,12 +9,7 @@ from tests.core.retiring import BUSY, drained, ids, protected, seen, step
 from tidegate.core.absence import Absence
 from tidegate.core.model import Retired
 from tidegate.core.reports import WorkerState
-from tidegate.core.retire import (
-    DEAF_AFTER_S,
-    DRAIN_LIMIT_S,
-    LEAVE_LIMIT_S,
-    Outcome,
-)
+from tidegate.core.retire import DEAF_AFTER_S, DRAIN_LIMIT_S, LEAVE_LIMIT_S, Outcome
 
 
 def test_a_retired_worker_that_died_is_forgotten_and_another_goes_in_its_stead() -> None:

@@ -7,9 +7,7 @@ from tests.core.retiring import protected, seen, step
 from tidegate.core.model import Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerReport
-from tidegate.core.retire import (
-    Outcome,
-)
+from tidegate.core.retire import Outcome
 
 
 def deploying(outdated: int, *workers: WorkerReport, desired: int) -> Observation:

@@ -9,10 +9,7 @@ from tests.core.observations import NOW_S, capacity, observe
 from tests.core.retiring import drained, protected, step
 from tidegate.core.model import Retired
 from tidegate.core.reports import WorkerReport, WorkerState
-from tidegate.core.retire import (
-    Outcome,
-    is_gentle,
-)
+from tidegate.core.retire import Outcome, is_gentle
 
 
 @dataclass
