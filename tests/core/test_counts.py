@@ -108,14 +108,32 @@ def test_a_count_that_falls_faster_than_work_was_started_is_the_stale_one() -> N
 
 def test_counts_that_are_far_lower_twice_running_tell_of_a_purge() -> None:
     busy = polling(busy=4, after_s=60.0)
-    assert believed_waiting(WAIT, samples(1000, 60), seen(50, busy), NOW_S, 0.0) == 50
-    assert believed_waiting(WAIT, samples(1000, 1200, 60, 70), seen(50, busy), NOW_S, 0.0) == 50
+    assert believed_waiting(WAIT, samples(*(1000,) * 5, 60), seen(50, busy), NOW_S, 0.0) == 50
+    assert believed_waiting(WAIT, samples(*(1000, 1200) * 3, 60, 70), seen(50, busy), NOW_S, 0.0) == 50
 
 
-def test_in_a_bursts_first_minute_one_low_count_after_the_other_is_a_stale_one() -> None:
+@pytest.mark.parametrize(
+    "before",
+    [(0, 0, 1000, 0), (0, 900, 0, 1000, 0, 0), (1000, 0), (1000, 0, 0, 0, 0), (1000, 1000, 1000, 0, 0)],
+)
+def test_in_a_bursts_first_minute_one_low_count_after_the_other_is_a_stale_one(before: tuple[float, ...]) -> None:
+    """In the first minute of the pool as well: that only high counts were seen in so short a time says little."""
     busy = polling(busy=4, after_s=60.0)
-    assert believed_waiting(WAIT, samples(0, 0, 1000, 0), seen(0, busy), NOW_S, 0.0) == 980
-    assert believed_waiting(WAIT, samples(0, 900, 0, 1000, 0, 0), seen(0, busy), NOW_S, 0.0) == 980
+    assert believed_waiting(WAIT, samples(*before), seen(0, busy), NOW_S, 0.0) == 980
+
+
+@pytest.mark.parametrize(("earlier", "believed"), [(1000, 0), (0, 980)])
+def test_what_was_counted_before_a_gap_in_the_samples_tells_a_purge_from_a_burst(
+    earlier: float, believed: float
+) -> None:
+    after_gap = (Sample(NOW_S - 300, earlier, earlier, earlier, earlier), *samples(1000, 0))
+    assert believed_waiting(WAIT, after_gap, seen(0, polling(busy=4, after_s=60.0)), NOW_S, 0.0) == believed
+
+
+def test_a_purge_is_seen_at_the_second_low_count_when_ticks_are_a_minute_long() -> None:
+    fell = tuple(Sample(NOW_S - ago_s, count, count, count, count) for ago_s, count in ((120, 1000), (60, 50)))
+    minutely, busy = replace(WAIT, tick_s=60), polling(busy=4, after_s=60.0)
+    assert believed_waiting(minutely, fell, seen(50, busy), NOW_S, 0.0) == 50
 
 
 def test_the_plain_formula_and_a_pool_without_reports_take_counts_as_they_are() -> None:

@@ -1,7 +1,7 @@
 """How far a queue's counts can be believed: learned from what they contradict, and corrected by what workers prove."""
 
 import math
-from bisect import bisect_left
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import sub
 
@@ -63,7 +63,7 @@ def believed_waiting(
     last = samples[-1]
     started = last.arrived - last.waiting + fleet.starts
     sure = 1.0 / (1.0 + CERTAIN_SIGMAS * count_error)
-    begin += _gone(recent, counted)
+    begin = _first_valid(samples, begin, now_s, counted)
     left = [
         sure * then - (started - (arrived - waiting))
         for then, arrived, waiting in zip(
@@ -73,13 +73,21 @@ def believed_waiting(
     return max(counted, *left, 0.0)
 
 
-def _gone(earlier: Sequence[float], counted: float) -> int:
-    """How many of the earlier counts are out of date: the high ones, where counts fell by far twice running at least
-    after nothing but high ones in the whole lag; in a pool that is younger than it, in all of its time."""
-    lowest = GONE_SHARE * max(earlier, default=0.0)
+def _first_valid(samples: Samples, begin: int, now_s: float, counted: float) -> int:
+    """The place, `begin` or later, from which on counts still hold: after the high ones where those messages are gone.
+
+    They are where counts fell by far, twice running at least, after nothing but high ones since before the lag. In a
+    pool that is younger than the lag, too, each low one may be from before a burst.
+    """
+    since = min(begin, bisect_right(samples.at_s, now_s - STALE_S) - 1)
+    if since < 0:
+        return begin
+    earlier = samples.counted[since:]
+    lowest = GONE_SHARE * max(earlier)
     high = [count >= lowest for count in earlier]
     stood = sum(high)
-    return stood if counted < lowest and stood < len(earlier) and all(high[:stood]) else 0
+    gone = counted < lowest and stood < len(earlier) and all(high[:stood])
+    return max(begin, since + stood) if gone else begin
 
 
 def _idle_and_prompt(pool: Pool, signals: Signals) -> bool:
