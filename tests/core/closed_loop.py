@@ -52,6 +52,8 @@ class World:
     start_up_s: float | None = 20.0
     workers_at_first: int = 1
     sdk: bool = True
+    protected: bool = False
+    """Retired workers take no more work, and the platform stops those that hold none."""
     queue_name: str = "orders"
     groups: int | None = None
     look: Callable[["World", Observation], Observation] = lambda _, seen: seen
@@ -87,6 +89,11 @@ class World:
     def last(self) -> Decision:
         return self.decisions[-1]
 
+    @property
+    def taking(self) -> int:
+        """Workers that take work: not told to retire."""
+        return sum(not self._retired(worker) for worker in self.workers)
+
     def dump(self, count: int, age_s: float = 0.0) -> None:
         """So many messages at once, sent so long ago: at the head of the queue when old."""
         if age_s > 0:
@@ -109,7 +116,7 @@ class World:
         self._due -= int(self._due)
         self.now_s += 1.0
         for worker in self.workers:
-            if worker.ready_at_s is not None and worker.ready_at_s <= self.now_s:
+            if worker.ready_at_s is not None and worker.ready_at_s <= self.now_s and not self._retired(worker):
                 self._serve(worker)
         if self.now_s % 60 == 0:
             self._ages.append((self.now_s, self.now_s - self.sent_s[0] if self.sent_s else None))
@@ -128,6 +135,14 @@ class World:
                     figures["starts"] += 1
                     figures["completions"] += 1
                     figures["sum"] += self.service_s
+
+    def _retired(self, worker: Worker) -> bool:
+        return worker.worker_id in self.state.directive.retire
+
+    def _state_of(self, worker: Worker) -> WorkerState:
+        if not self._retired(worker):
+            return WorkerState.RUNNING
+        return WorkerState.RETIRING if max(worker.free_at_s) > self.now_s else WorkerState.RELEASED
 
     def _busy(self) -> int:
         return sum(free > self.now_s for worker in self.workers for free in worker.free_at_s)
@@ -169,7 +184,7 @@ class World:
         worker.waits = [0] * _BUCKETS
         return WorkerReport(
             worker.worker_id,
-            WorkerState.RUNNING,
+            self._state_of(worker),
             "",
             self.now_s,
             worker.asked_at_s,
@@ -178,17 +193,20 @@ class World:
             sum(free > self.now_s for free in worker.free_at_s),
             recent,
             total,
+            protected=self.protected,
         )
 
     def _scale(self, desired: int, *, ready: bool = False) -> None:
-        """New workers start; of those beyond the desired count the least busy go, starting ones first."""
+        """New workers start; of those beyond the desired count the least busy go, retired ones first, then starting."""
         self.desired = desired
         while len(self.workers) < desired:
             self.made += 1
             begins = 0.0 if ready else self.start_up_s
             ready_at_s = None if begins is None else self.now_s + begins
             self.workers.append(Worker(f"w{self.made}", self.now_s, ready_at_s, [0.0] * self.pool.slots_per_worker))
-        self.workers.sort(key=lambda w: (w.ready_at_s is None, -sum(free > self.now_s for free in w.free_at_s)))
+        self.workers.sort(
+            key=lambda w: (self._retired(w), w.ready_at_s is None, -sum(free > self.now_s for free in w.free_at_s))
+        )
         del self.workers[desired:]
 
 

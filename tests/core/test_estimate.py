@@ -239,10 +239,15 @@ def test_chance_is_what_poisson_arrivals_and_the_counts_error_make_of_a_steady_r
     even = readings(*(10.0 * n for n in range(31)))
     rate = Estimate(1.0, "counts")
     empty = tuple(sample._replace(waiting=0.0) for sample in even)
-    assert arrivals.chance_share(empty, rate, 0.2) == pytest.approx((1.2 / 300) ** 0.5)
-    assert arrivals.chance_share(even, rate, 0.2) > arrivals.chance_share(even, rate, 0.1)
-    assert arrivals.chance_share(even[:1], rate, 0.2) == 0.0
-    assert arrivals.chance_share(even, Estimate(0.0, "counts"), 0.2) == 0.0
+    assert arrivals.chance_per_s(empty, rate, 0.2) == pytest.approx((1.2 / 300) ** 0.5)
+    assert arrivals.chance_per_s(even, rate, 0.2) > arrivals.chance_per_s(even, rate, 0.1)
+    assert arrivals.chance_per_s(even[:1], rate, 0.2) == 0.0
+
+
+def test_counts_of_a_long_queue_are_as_much_off_however_little_comes() -> None:
+    standing = readings(*(1000.0,) * 31)
+    errors = [arrivals.chance_per_s(standing, Estimate(rate, "counts"), 0.2) for rate in (0.0, 0.001, 0.1)]
+    assert errors == pytest.approx([200 * (12 / 31) ** 0.5 / 300] * 3, rel=0.01)
 
 
 def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now() -> None:

@@ -230,9 +230,9 @@ def test_an_override_holds_until_its_end_and_not_at_it() -> None:
 
 def test_a_step_down_beyond_the_band_goes_all_the_way_to_the_need() -> None:
     held = guardrails.Limit(49, Reason.HOLD_TIME, "up to 49")
-    assert guardrails.to_the_need(held, 40, 50, band=0.04).workers == 48
-    assert guardrails.to_the_need(held, 48, 50, band=0.5) == guardrails.Limit(48)
-    assert guardrails.to_the_need(held, 40, 49, band=0.04) == held
+    assert guardrails.to_the_need(held, 40, 50, band=1.9).workers == 48
+    assert guardrails.to_the_need(held, 48, 50, band=20.0) == guardrails.Limit(48)
+    assert guardrails.to_the_need(held, 40, 49, band=1.9) == held
 
 
 @given(st.lists(st.tuples(st.floats(0, 2400), st.integers(0, 50)), max_size=30), st.integers(0, 50))

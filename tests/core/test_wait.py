@@ -108,6 +108,24 @@ def test_handlers_too_short_to_measure_need_nobody_for_their_deadlines() -> None
     assert deadline_workers(WAIT, replace(LOAD, service_time=Estimate(0.0, "workers")), 300.0, 8.0) == 0.0
 
 
+def test_what_a_doubtful_rate_makes_of_the_need_is_no_more_than_its_load() -> None:
+    """A thousand wait, counted 15 % off, and hardly any come: the rate is unknown by a hundred times itself."""
+    backlog = replace(LOAD, arrivals=Estimate(0.001, "counts"), steady_per_s=0.001, waiting=1000.0, chance_per_s=0.3)
+    sized = hold_the_wait(WAIT, replace(backlog, calm=1.0), 500)
+    assert sized.slots > 30
+    assert sized.error == pytest.approx(0.3 * 20.0, rel=0.01)
+    assert sized.band == pytest.approx(2 * 0.3 * 20.0)
+    assert hold_the_wait(WAIT, backlog, 500).band == 0.0
+
+
+def test_a_rate_that_headroom_stands_ready_for_moves_the_need_by_as_much_more() -> None:
+    doubtful = replace(LOAD, chance_per_s=0.5, surge=0.5, calm=1.0)
+    short, long = (hold_the_wait(replace(WAIT, target_wait_s=target_s), doubtful, 500) for target_s in (10, 600))
+    reserve = 1.5**2 * (1 - 10 / 100)
+    assert short.band / long.band == pytest.approx(reserve)
+    assert values(replace(doubtful, lean=0.0), target_wait_s=10)["headroom_slots"] == pytest.approx(160 * reserve)
+
+
 def test_a_fifo_queue_has_no_spread_of_waits_and_a_long_queue_little() -> None:
     assert mean_wait_bound_s(120, 1.0, fifo=True) == 120
     assert mean_wait_bound_s(120, 0.01, fifo=False) == 36

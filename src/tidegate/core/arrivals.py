@@ -14,7 +14,7 @@ from tidegate.core.signals import Freshness, Signals
 
 __all__ = [
     "arrivals_per_s",
-    "chance_share",
+    "chance_per_s",
     "extend_samples",
     "long_window_s",
     "mean_per_s",
@@ -150,14 +150,16 @@ def arrivals_per_s(
     return rate
 
 
-def chance_share(samples: Sequence[Sample], arrivals: Estimate, count_error: float) -> float:
-    """One standard deviation of the steady rate, as a share of it: Poisson arrivals, and the counts' error."""
-    if len(samples) < 2 or arrivals.value <= 0:
+def chance_per_s(samples: Sequence[Sample], arrivals: Estimate, count_error: float) -> float:
+    """One standard deviation of the steady rate, in messages a second: Poisson arrivals, and the counts' error.
+
+    No share of the rate: of hardly any arrivals into a long queue the counts' error would be a hundred times as much.
+    """
+    if len(samples) < 2:
         return 0.0
     span_s = min(SLOW_WINDOW_S, samples[-1].at_s - samples[0].at_s)
-    count = arrivals.value * span_s
     noise = count_error * _mean(Samples.of(samples).waiting[-RECENT_STEPS:])
-    return math.sqrt(1.2 / count + 12 * noise**2 / len(samples) / count**2)
+    return math.sqrt(1.2 * arrivals.value * span_s + 12 * noise**2 / len(samples)) / span_s
 
 
 def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> float:

@@ -65,10 +65,10 @@ def lasts_s(excess: float, error: float, calm: float) -> float:
 
 
 def worth_a_step(floor: Limit, current: int, band: float) -> Limit:
-    """What the busy slots leave of a step down, taken once that is more than chance makes of the need.
+    """What the busy slots leave of a step down, taken once that is more than chance makes of the need (workers).
 
     A large pool whose slots are nearly all busy would else trickle: a change for every worker that falls idle.
     """
-    if floor.reason is None or current - floor.workers >= band * current:
+    if floor.reason is None or current - floor.workers >= band:
         return floor
     return Limit(current, floor.reason, floor.note)

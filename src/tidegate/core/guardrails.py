@@ -138,13 +138,13 @@ def hold(
 
 
 def to_the_need(held: Limit, workers: int, current: int, band: float) -> Limit:
-    """Down by the whole difference once it is worth a step: the needs that are held have the band on top.
+    """Down by the whole difference once it is worth a step: the needs that are held have the band (workers) on top.
 
     Between the band and the need nothing moves; the next step down is as far away as the last.
     """
     if not workers < held.workers < current:
         return held
-    return _held(max(workers, math.ceil(held.workers / (1.0 + band))), workers, held.note)
+    return _held(max(workers, math.ceil(held.workers - band)), workers, held.note)
 
 
 def _held(kept: int, workers: int, note: str) -> Limit:

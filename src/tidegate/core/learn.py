@@ -1,8 +1,8 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
 from tidegate.core import times
-from tidegate.core.adapt import BAND_SIGMAS, blind_s, calm_share, learn_lean, learn_margin, learn_surge
-from tidegate.core.arrivals import arrivals_per_s, chance_share, extend_samples, mean_per_s, steady_per_s
+from tidegate.core.adapt import blind_s, calm_share, learn_lean, learn_margin, learn_surge
+from tidegate.core.arrivals import arrivals_per_s, chance_per_s, extend_samples, mean_per_s, steady_per_s
 from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.ceiling import learn_quick
 from tidegate.core.classes import hinted, learn_classes, mixed
@@ -111,7 +111,6 @@ def _load(
 ) -> Load:
     samples = state.samples
     arrivals = arrivals_per_s(pool, samples, signals, measured[0].value, state.count_error)
-    chance = chance_share(samples, arrivals, state.count_error)
     calm = calm_share(state.surge, arrivals.value, blind_s(pool, start_up.value))
     return Load(
         arrivals=with_due(arrivals, signals.delayed),
@@ -126,9 +125,8 @@ def _load(
         committed=commit(state, seen, signals, start_up.value),
         lean=state.lean,
         surge=state.surge,
-        chance=chance,
+        chance_per_s=chance_per_s(samples, arrivals, state.count_error),
         calm=calm,
-        band=0.0 if pool.plain or pool.finish_in_s is not None else BAND_SIGMAS * calm * chance,
         fifo=all(queue.queue.endswith(".fifo") for queue in seen.queues),
         delayed=signals.delayed,
         typical_per_s=typical_per_s(samples) if pool.finish_in_s is not None else 0.0,

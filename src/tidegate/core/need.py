@@ -33,12 +33,10 @@ class Load:
     committed: Committed = field(default_factory=Committed)
     lean: float = 0.0
     surge: float = 0.0
-    chance: float = 0.0
-    """One standard deviation of the arrival rate's estimate, as a share of it."""
+    chance_per_s: float = 0.0
+    """One standard deviation of the arrival rate's estimate."""
     calm: float = 0.0
     """The share of the pool's surges that chance alone explains."""
-    band: float = 0.0
-    """The share by which the need must be below what is there before fewer workers are asked for."""
     fifo: bool = False
     delayed: float = 0.0
     typical_per_s: float = 0.0
@@ -49,7 +47,8 @@ class Sized:
     """What the work needs: whole workers, the slots that they are made of, and the step that says how it was reckoned.
 
     `urgent_workers` is the part that messages' deadlines ask for, which no doubt about a rate may hold up. `error` is
-    one standard deviation of the slots, as a share of them; `calm`, how far it is worth to wait that out.
+    one standard deviation of the slots, in slots; `calm`, how far it is worth to wait that out; `band`, the slots by
+    which the need must be below what is there before fewer workers are asked for.
     """
 
     workers: int
@@ -58,6 +57,7 @@ class Sized:
     urgent_workers: int = 0
     error: float = 0.0
     calm: float = 0.0
+    band: float = 0.0
 
 
 def drain_s(pool: Pool, load: Load) -> float:

@@ -57,14 +57,14 @@ def apply_rules(trail: Trail, state: PoolState, signals: Signals, load: Load | N
     trail.apply("starting", present)
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, cap, seen.capacity))
     held = guardrails.hold(trail.workers, current, bounds.needs, watched_s, cap, hold_s, patient=not pool.plain)
-    trail.apply("hold", guardrails.to_the_need(held, trail.workers, current, load.band if load else 0.0))
+    band = _band_workers(trail.sized, load)
+    trail.apply("hold", guardrails.to_the_need(held, trail.workers, current, band))
     trail.apply("contest", yielded(trail.workers, current, trail.watched.contest, seen.now_s))
     trail.apply("override", guardrails.overridden(trail.workers, current, override, bounds.ceiling, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     if not bounds.gentle:
         floor = _busy_floor(trail, current, signals, load, drain=bounds.guarded.steps_back)
-        band = load.band if load and not bounds.guarded.steps_back else 0.0
-        trail.apply("busy", worth_a_step(floor, current, band))
+        trail.apply("busy", worth_a_step(floor, current, 0.0 if bounds.guarded.steps_back else band))
     if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
         trail.note = f"{describe(override)}; {trail.note}"
 
@@ -74,7 +74,11 @@ def needs_with_band(workers: int, sized: Sized | None, load: Load | None) -> int
     if sized is None or load is None:
         return workers
     each = load.slots_per_worker
-    return workers + workers_for(sized.slots * (1.0 + load.band), each) - workers_for(sized.slots, each)
+    return workers + workers_for(sized.slots + sized.band, each) - workers_for(sized.slots, each)
+
+
+def _band_workers(sized: Sized | None, load: Load | None) -> float:
+    return sized.band / load.slots_per_worker if sized is not None and load is not None else 0.0
 
 
 def _patient_rise(
@@ -83,7 +87,8 @@ def _patient_rise(
     current = trail.seen.capacity.desired
     there = current * load.slots_per_worker
     excess = math.inf if there == 0 or sized.urgent_workers > current else sized.slots / there - 1
-    return patient_rise(trail.workers, current, lows, watched_s, excess, error=sized.error, calm=sized.calm)
+    error = sized.error / there if there else 0.0
+    return patient_rise(trail.workers, current, lows, watched_s, excess, error=error, calm=sized.calm)
 
 
 def _busy_floor(trail: Trail, current: int, signals: Signals, load: Load | None, *, drain: bool) -> Limit:

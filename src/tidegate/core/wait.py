@@ -8,7 +8,7 @@ deadline, and capacity that is on its way is counted before more is asked for.
 
 import math
 
-from tidegate.core.adapt import blind_s, growth
+from tidegate.core.adapt import BAND_SIGMAS, blind_s, growth
 from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.model import Pool
@@ -58,6 +58,8 @@ class _Terms:
     leanness: float
     standing_wait_s: float
     erlang: int
+    reserve: float
+    """Slots that stand ready for surges, per slot of load."""
     headroom: float
     regulated: float
     drain: float
@@ -70,7 +72,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
     slots = max(max(terms.regulated, terms.headroom) - rounded, terms.drain)
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     urgent = workers_for(terms.drain, load.slots_per_worker)
-    error, calm = _error(load, terms.tau_s, slots)
+    rate_error, error, calm = _errors(load, terms)
     values: dict[str, Scalar] = {
         "arrivals_per_s": shown(load.arrivals.value, 3),
         "lasting_per_s": shown(terms.lasting_per_s, 3),
@@ -92,14 +94,14 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
         "starting": sum(count for _, count in load.committed.starting),
         "slots": shown(slots, 2),
         "urgent_workers": urgent,
-        "chance": shown(load.chance, 4),
-        "error": shown(error, 4),
+        "chance_per_s": shown(load.chance_per_s, 4),
+        "error_slots": shown(error, 3),
         "calm": shown(calm, 3),
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
     note = f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker"
-    return Sized(workers, slots, Step("size", values, note), urgent, error, calm)
+    return Sized(workers, slots, Step("size", values, note), urgent, error, calm, BAND_SIGMAS * load.calm * rate_error)
 
 
 def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
@@ -119,6 +121,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     tau_s = max(TAU_TARGETS * target_s, TAU_BLINDS * blind)
     lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
     offered = load.arrivals.value * mean_s
+    reserve = grown * max(0.0, 1.0 - (target_s - standing_s) / blind)
     return _Terms(
         lasting_per_s=lasting_per_s,
         offered=offered,
@@ -130,24 +133,27 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         leanness=leanness,
         standing_wait_s=standing_s,
         erlang=erlang,
-        headroom=grown * offered * max(0.0, 1.0 - (target_s - standing_s) / blind),
+        reserve=reserve,
+        headroom=reserve * offered,
         regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
         drain=deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker,
     )
 
 
-def _error(load: Load, tau_s: float, slots: float) -> tuple[float, float]:
-    """(one standard deviation of the need, as a share of it; how calm the pool is, that is how far to wait that out).
+def _errors(load: Load, terms: _Terms) -> tuple[float, float, float]:
+    """(what the rate's error makes of the need, one standard deviation of the need, both in slots; how calm the pool
+    is, that is how far to wait that out).
 
-    The rate's estimate has an error; and a backlog that is led to its set point over `tau_s` wanders by chance alone:
-    about as many messages come in that time as go, each a Poisson number (variance 2 λ τ). As calm as chance explains
-    the pool's surges, and as the error makes whole workers: of less, rounding takes care.
+    A rate that is off by so much moves the load by as much × the service time, and the headroom with it; what the
+    backlog needs it leaves alone. And a backlog that is led to its set point over τ wanders by chance alone: about as
+    many messages come in that time as go, each a Poisson number (variance 2 λ τ). As calm as chance explains the pool's
+    surges, and as the error makes whole workers: of less, rounding takes care.
     """
-    if slots <= 0:
-        return load.chance, 0.0
-    wander = math.sqrt(2.0 * load.arrivals.value * tau_s) * load.service_time.value / tau_s / slots
-    calm = load.calm * min(1.0, math.hypot(load.chance, wander) * slots / load.slots_per_worker)
-    return math.hypot(load.chance, calm * wander), calm
+    mean_s = load.service_time.value
+    rate_error = load.chance_per_s * mean_s * max(1.0, terms.reserve)
+    wander = math.sqrt(2.0 * load.arrivals.value / terms.tau_s) * mean_s
+    calm = load.calm * min(1.0, math.hypot(rate_error, wander) / load.slots_per_worker)
+    return rate_error, math.hypot(rate_error, calm * wander), calm
 
 
 def _patience(pool: Pool, blind: float) -> float:
