@@ -8,6 +8,7 @@ from aiobotocore.session import AioSession, get_session
 
 from tidegate.aws.connecting import believing_json_only, call_settings, making_client
 from tidegate.aws.region import default_region
+from tidegate.aws.way_out import check_bundle_is_named, check_way_out
 
 __all__ = ["QUICK_CONFIG", "open_client", "poll_config", "session"]
 
@@ -40,8 +41,15 @@ def session() -> AioSession:
 async def open_client(
     stack: AsyncExitStack, session: AioSession, service: str, region: str | None, config: AioConfig
 ) -> Any:
-    """A client that `stack` closes. Raises Invalid when there is no Region or the endpoint is no URL."""
+    """A client that `stack` closes.
+
+    Raises Invalid when there is no Region or the endpoint is no URL, ConfigError when the way there is none
+    (`way_out`).
+    """
     region = region or default_region()
     with making_client(service, region):
+        check_bundle_is_named(session)
         made = session.create_client(service, region_name=region, config=config)  # type: ignore[call-overload]  # one overload per service name
-        return believing_json_only(await stack.enter_async_context(made))
+        client = await stack.enter_async_context(made)
+        check_way_out(client.meta.endpoint_url, session)
+        return believing_json_only(client)

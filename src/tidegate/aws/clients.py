@@ -12,6 +12,7 @@ from botocore.config import Config
 
 from tidegate.aws.connecting import believing_json_only, call_settings, making_client
 from tidegate.aws.region import default_region
+from tidegate.aws.way_out import check_bundle_is_named, check_way_out
 
 if TYPE_CHECKING:
     import boto3
@@ -59,7 +60,7 @@ class AwsClients:
 
     Region and endpoints left out come from AWS_REGION and where boto3 finds them: AWS_DEFAULT_REGION,
     AWS_ENDPOINT_URL, AWS_ENDPOINT_URL_SQS, the profile. Every method raises Invalid when there is no Region or the
-    endpoint is no URL.
+    endpoint is no URL, and ConfigError when the way there is none (`way_out`).
     """
 
     def __init__(
@@ -68,6 +69,7 @@ class AwsClients:
         self._region = region or default_region()
         self._endpoint_url = endpoint_url
         self._make_client: Any = None if session is None else session.client
+        self._session: Any = None
         self._clients: dict[tuple[str, str | None], Any] = {}
         self._lock = threading.Lock()
 
@@ -115,8 +117,11 @@ class AwsClients:
         with making_client(service, region):
             # What boto3.Session.client calls too. boto3 itself is left out for what it brings along: its transfers of
             # S3 alone are a tenth of a cold start.
-            self._make_client = self._make_client or botocore.session.get_session().create_client
+            if self._make_client is None:
+                self._session = botocore.session.get_session()
+                self._make_client = self._session.create_client
+            check_bundle_is_named(self._session)
             make: Any = self._make_client
-            return believing_json_only(
-                make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
-            )
+            client = make(service, region_name=region, endpoint_url=self._endpoint_url, config=config)
+            check_way_out(client.meta.endpoint_url, self._session)
+            return believing_json_only(client)

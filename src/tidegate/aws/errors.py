@@ -13,6 +13,7 @@ from typing import Final
 from botocore import exceptions as boto
 from botocore.parsers import ResponseParserError
 
+from tidegate.aws.way_out import proxy_in_force
 from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled, Unreachable
 
 __all__ = ["AWS_ERRORS", "calling", "error_code", "from_code", "wrap", "wrapping"]
@@ -164,8 +165,14 @@ def wrap(error: Exception, operation: str, resource: str) -> CloudError:
         return _from_answer(error, operation, resource)
     for classes, kind, fix in _LOCAL:
         if isinstance(error, classes):
-            return kind(operation, resource, _one_line(str(error)), fix)
+            return kind(operation, resource, _one_line(str(error)), fix or _by_way_of(error))
     return Invalid(operation, resource, _one_line(str(error)))
+
+
+def _by_way_of(error: Exception) -> str:
+    """aiobotocore says that it can't reach the endpoint where it is the proxy that it can't reach."""
+    proxy = proxy_in_force(str(getattr(error, "kwargs", {}).get("endpoint_url", "")))
+    return f"check the proxy ({proxy}), the endpoint, the network and the Region" if proxy else ""
 
 
 def _unreadable(error: Exception) -> str:
