@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from tidegate.core.observation import Observation
     from tidegate.entrypoints.worker import Worker
     from tidegate.errors import Saturated, TidegateError
-    from tidegate.worker.auto_slots import auto
     from tidegate.worker.message import Message
     from tidegate.worker.outcomes import Reject, Retry
     from tidegate.worker.pool import AsyncPool
+    from tidegate.worker.slot_rule import auto
 
 __all__ = [
     "AsyncPool",
@@ -58,7 +58,7 @@ _HOMES = {
     "Retry": "tidegate.worker.outcomes",
     "TidegateError": "tidegate.errors",
     "Worker": "tidegate.entrypoints.worker",
-    "auto": "tidegate.worker.auto_slots",
+    "auto": "tidegate.worker.slot_rule",
     "decide": "tidegate.core.decide",
     "max_workers_for": "tidegate.core.bottlenecks",
 }

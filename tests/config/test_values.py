@@ -172,6 +172,10 @@ def test_a_text_that_can_be_no_queue_is_refused(queue: str) -> None:
         (".publish", "everywhere", "is none of the words that this can be"),
         (".state_dir", "", "is empty"),
         (".state_dir", 7, "is not a text"),
+        (".state_dir", "s3://bucket/states", "is a URL"),
+        (".state_dir", "~/states", "has a ~, which only a shell knows"),
+        (".record", "s3://bucket/decisions.jsonl", "is a URL"),
+        (".health_file", "~/health.json", "has a ~, which only a shell knows"),
         ("asg", "arn:aws:autoscaling:eu-central-1:123456789012:autoScalingGroup:x", "is no Auto Scaling group's name"),
         ("ecs", "prod/orders", "is not a table"),
         ("ecs", {"cluster": "prod", "service": "a\nb"}, "has control characters"),
@@ -236,6 +240,20 @@ def test_one_wrong_queue_of_several_is_named_by_its_place() -> None:
     (fault,) = faults(changed({"queue": "", "queues": ["orders", "my returns"]} | {"queue": "orders"}))[:1]
     assert fault.setting == "pools.orders.queues[1]"
     assert fault.value == "my returns"
+
+
+@pytest.mark.parametrize(
+    ("setting", "written", "fix"),
+    [
+        ("ecs", "prod/orders", 'ecs = { cluster = "prod", service = "orders" }'),
+        ("ramp", "fast", "ramp = { percent = 400.0, workers = 20 }"),
+        ("database", 100, "database = { connections = 100 }"),
+        ("schedule", ["office"], '{ name = "office hours", start = "0 8 * * MON-FRI", end = "0 20 * * MON-FRI" }'),
+    ],
+)
+def test_a_table_that_is_none_is_told_with_one_that_is(setting: str, written: object, fix: str) -> None:
+    (fault,) = faults(changed({setting: written}))
+    assert fault.fix == f"write a table, such as {fix}"
 
 
 def test_a_word_that_is_not_accepted_is_told_with_those_that_are() -> None:

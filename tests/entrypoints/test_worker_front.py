@@ -47,8 +47,8 @@ def test_a_list_of_queues_shares_evenly() -> None:
 @pytest.mark.parametrize(
     ("queue", "says"),
     [
-        ("orders=0", "'0' is no number above 0; write name=number"),
-        ("orders=many", "'many' is no number above 0"),
+        ("orders=0", "orders has '0', which is no number above 0; write name=number"),
+        ("orders=many", "orders has 'many', which is no number above 0"),
         ("orders, orders", "orders stands there twice; name it once"),
         (" , ", "names nothing; write a name"),
     ],

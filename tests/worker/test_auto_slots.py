@@ -1,4 +1,4 @@
-"""`auto(…)` and the gauge: what the law of slots is told."""
+"""The gauge and the tuner: what the law of slots is told, and what a worker makes of its word."""
 
 import asyncio
 from dataclasses import replace
@@ -6,38 +6,11 @@ from dataclasses import replace
 import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
-from tidegate.core.auto_slots import AutoSlots, Look
-from tidegate.errors import ConfigError
+from tidegate.core.auto_slots import Look
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.auto_slots import Gauge, auto
+from tidegate.worker.auto_slots import Gauge
 from tidegate.worker.message import Message
-from tidegate.worker.settings import worker_settings
-
-
-def test_auto_reads_durations_as_every_setting_does() -> None:
-    assert auto(min=2, max=32, target_wait="50ms") == AutoSlots(2, 32, 0.05)
-    assert auto(max=8, target_wait=30) == AutoSlots(1, 8, 30.0)
-
-
-@pytest.mark.parametrize(
-    ("given", "says"),
-    [
-        ({"min": 0, "max": 8, "target_wait": 1}, "min = 0: nothing would ever be done; write 1 or more"),
-        ({"min": 9, "max": 8, "target_wait": 1}, "max = 8: less than min = 9; raise it, or lower min"),
-        ({"max": 8, "target_wait": 0}, "target_wait = 0: nothing can wait for no time"),
-        ({"max": 8, "target_wait": "soon"}, "target_wait = 'soon': not a duration; write seconds"),
-    ],
-)
-def test_what_is_wrong_is_named_with_its_fix(given: dict[str, int], says: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        auto(**given)
-    assert says in str(caught.value)
-
-
-def test_all_faults_are_said_at_once() -> None:
-    with pytest.raises(ConfigError) as caught:
-        auto(min=0, max=-1, target_wait="soon")
-    assert [fault.setting for fault in caught.value.faults] == ["min", "max", "target_wait"]
+from tidegate.worker.slot_rule import auto
 
 
 def test_a_look_holds_what_happened_since_the_one_before() -> None:
@@ -119,36 +92,3 @@ async def test_failures_take_slots_back() -> None:
         failing = True
         await sent(bench.queue, 8, 30)
         assert bench.sink.reports[-1].slots == 2
-
-
-@pytest.mark.parametrize(
-    ("written", "read"),
-    [
-        (8, 8),
-        ("8", 8),
-        ("auto(min=2, max=32, target_wait=50ms)", AutoSlots(2, 32, 0.05)),
-        ('auto(max=4,target_wait="1s")', AutoSlots(1, 4, 1.0)),
-        (AutoSlots(1, 2, 3.0), AutoSlots(1, 2, 3.0)),
-    ],
-)
-def test_slots_are_a_number_or_a_rule(written: object, read: object, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert worker_settings({"queue": "orders", "slots": written}).slots == read
-    if isinstance(written, str):
-        monkeypatch.setenv("TIDEGATE_WORKER_SLOTS", written)
-        assert worker_settings({"queue": "orders", "slots": 3}).slots == read
-
-
-@pytest.mark.parametrize(
-    ("written", "says"),
-    [
-        ("auto", "slots = 'auto': no number of slots; write a whole number from 1 to 1000, or auto("),
-        ("auto(max=0, target_wait=1s)", "max: less than min = 1; raise it, or lower min"),
-        ("auto(max=1001, target_wait=1s)", "more than 1000; write a whole number"),
-        (True, "slots = True: no number of slots"),
-        (2.5, "slots = 2.5: no number of slots"),
-    ],
-)
-def test_what_is_neither_is_refused_with_the_fix(written: object, says: str) -> None:
-    with pytest.raises(ConfigError) as caught:
-        worker_settings({"queue": "orders", "slots": written})
-    assert says in str(caught.value)

@@ -125,6 +125,9 @@ def test_every_fault_is_named_at_once_with_its_value_and_its_fix(monkeypatch: py
         ({"executor": "fork"}, "executor = 'fork': is none of the words that this can be; write thread or process"),
         ({"pool": 3}, "pool = 3: is not a text; write a text"),
         ({"state_dir": 3}, "state_dir = 3: is not a text; write a text"),
+        ({"state_dir": "s3://bucket/d"}, "state_dir = 's3://bucket/d': is a URL; write a path on this machine"),
+        ({"state_dir": Path("s3://bucket")}, "is a URL; write a path on this machine"),
+        ({"health_file": "~/h"}, "health_file = '~/h': has a ~, which only a shell knows; write the path in full"),
         ({"heartbeat": "15d"}, "heartbeat = '15d': longer than SQS keeps a message; write a time up to 14d"),
         ({"class_fleet_slots": "a=1e308"}, "class_fleet_slots = 'a=1e308': a has more than 1000000 slots; write"),
         (

@@ -14,8 +14,8 @@ from typing import Any, Final
 from tidegate.config.findings import HIDDEN, At, Finding
 from tidegate.config.hints import meant
 from tidegate.config.json_text import parse_json
-from tidegate.config.setting import SettingsTable, settings_of
-from tidegate.config.shape import is_too_deep, spot
+from tidegate.config.setting import settings_of
+from tidegate.config.shape import example_of, is_too_deep, spot
 
 __all__ = ["PREFIX", "Overlaid", "overlay", "plain_name"]
 
@@ -81,7 +81,7 @@ def _apply(result: Overlaid, pools: tuple[str, ...], variable: str, text: str) -
         value = _NO_JSON
     if value is _NO_JSON or is_too_deep(value):
         problem = "is not JSON" if value is _NO_JSON else "has tables or lists in each other by the dozen"
-        fix = f"write JSON here, each name once, such as {json.dumps(_example(at))}"
+        fix = f"write JSON here, each name once, such as {json.dumps(example_of(at))}"
         result.findings.append(Finding(at, HIDDEN, problem, fix))
     else:
         _put(result.tree, at, value)
@@ -136,21 +136,4 @@ def _put(tree: dict[str, Any], at: At, value: object) -> None:
 
 
 def _is_json(at: At) -> bool:
-    return spot(at) is not None or isinstance(_example(at), list | dict)
-
-
-def _example(at: At) -> Any:
-    """The example that the tables have for this setting, or one made of the examples in it."""
-    table, here = spot(at[:-1]), spot(at)
-    if isinstance(here, tuple):
-        return [_made(here[0])]
-    if here is not None:
-        return _made(here)
-    return (settings_of(table)[str(at[-1])].examples or ("",))[0] if isinstance(table, type) else ""
-
-
-def _made(table: type[SettingsTable]) -> dict[str, Any]:
-    """A table of examples: of the settings that must be there, else of all."""
-    known = settings_of(table)
-    needed = {name: each for name, each in known.items() if each.required} or known
-    return {name: (each.examples or (each.default,))[0] for name, each in needed.items()}
+    return spot(at) is not None or isinstance(example_of(at), list | dict)

@@ -6,8 +6,8 @@ from typing import Annotated, Literal
 
 from tidegate.config.pool import TICK_S, PoolSettings
 from tidegate.config.setting import SettingsTable, setting
-from tidegate.config.tables import Interval, Megabytes, Namespace, Region, Table, Ticks
-from tidegate.config.values import NotEmpty, Text
+from tidegate.config.tables import Interval, Megabytes, Namespace, Path, Region, Table, Ticks
+from tidegate.config.values import NotEmpty
 from tidegate.core.arns import parse_arn
 
 __all__ = ["Settings"]
@@ -32,7 +32,7 @@ class Settings(SettingsTable):
         description="Name or ARN of the DynamoDB table of states and heartbeats. Without it or `state_dir`: in memory.",
         examples=["tidegate"],
     )
-    state_dir: Text | None = setting(
+    state_dir: Path | None = setting(
         None,
         description="Directory of pool states and workers' heartbeats, when everything runs on one machine.",
         examples=["/var/lib/tidegate"],
@@ -40,7 +40,7 @@ class Settings(SettingsTable):
     region: Region | None = setting(
         None, description="AWS Region. Left out: where the AWS SDK finds it by itself.", examples=["eu-central-1"]
     )
-    record: Text | None = setting(
+    record: Path | None = setting(
         None,
         description="File that every decision is recorded in with all that it was made from, for `tidegate replay`. "
         "Each controller needs its own.",
@@ -49,7 +49,7 @@ class Settings(SettingsTable):
     record_megabytes: Megabytes = setting(
         100, description="The most megabytes that recordings take; the older half goes when the newer one is full."
     )
-    health_file: Text | None = setting(
+    health_file: Path | None = setting(
         None,
         description="File that `run` writes at each tick for `tidegate health`, a container's health check.",
         examples=["/run/tidegate/health.json"],

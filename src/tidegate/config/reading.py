@@ -9,7 +9,7 @@ from tidegate.config.findings import ABSENT, At, Finding
 from tidegate.config.hints import unknown
 from tidegate.config.models import Settings
 from tidegate.config.setting import Setting, SettingsTable, settings_of
-from tidegate.config.shape import spot
+from tidegate.config.shape import example_of
 from tidegate.config.values import Kind, NotEmpty, Refused, Then
 
 __all__ = ["read_settings"]
@@ -115,11 +115,11 @@ def _example(at: At) -> str:
             if isinstance(at[1], str) and at[1].isidentifier()
             else ", such as [pools.orders]"
         )
-    table = spot(at[:-1])
-    known = settings_of(table).get(str(at[-1])) if isinstance(table, type) else None
-    if known is None or not known.examples:
+    example = example_of(at)
+    if example == "":
         return ""
-    return f", such as {at[-1]} = {_toml(known.examples[0])}"
+    label = "" if isinstance(at[-1], int) else f"{at[-1]} = "
+    return f", such as {label}{_toml(example)}"
 
 
 def _toml(value: object) -> str:

@@ -7,6 +7,7 @@ from typing import Final
 
 from tidegate.config.values import refuse
 from tidegate.core.arns import Arn, parse_arn
+from tidegate.core.local_path import not_local
 from tidegate.core.queues import QUEUE_FIX, parse_queue
 
 __all__ = [
@@ -20,6 +21,7 @@ __all__ = [
     "read_cluster",
     "read_group",
     "read_namespace",
+    "read_path",
     "read_queue",
     "read_region",
     "read_service",
@@ -93,6 +95,14 @@ def read_group(text: str) -> str:
         raise refuse(
             "is no Auto Scaling group's name", 'write the group\'s name, such as "orders-workers", not its ARN'
         )
+    return text
+
+
+def read_path(text: str) -> str:
+    """The text itself when it can be a path on this machine; else `refuse`."""
+    if wrong := not_local(text):
+        problem, _, fix = wrong.partition("; ")
+        raise refuse(problem, fix)
     return text
 
 

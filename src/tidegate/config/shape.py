@@ -8,7 +8,7 @@ from tidegate.config.findings import At
 from tidegate.config.models import Settings
 from tidegate.config.setting import SettingsTable, settings_of
 
-__all__ = ["Spot", "is_too_deep", "spot"]
+__all__ = ["Spot", "example_of", "is_too_deep", "spot"]
 
 _DEEPEST = 50
 """Levels in a tree of values, many more than any setting has: beyond a few hundred Python refuses to copy it."""
@@ -28,6 +28,24 @@ def spot(at: At) -> Spot:
         else:
             here = _kind(known[str(part)].kind)
     return here
+
+
+def example_of(at: At) -> Any:
+    """The example that the tables have for this setting, or one made of the examples in it; "" where there is none."""
+    table, here = spot(at[:-1]), spot(at)
+    known = settings_of(table).get(str(at[-1])) if isinstance(table, type) else None
+    if known is not None and known.examples:
+        return known.examples[0]
+    if isinstance(here, tuple):
+        return [_made(here[0])]
+    return "" if here is None else _made(here)
+
+
+def _made(table: type[SettingsTable]) -> dict[str, Any]:
+    """A table of examples: of the settings that must be there, else of all."""
+    known = settings_of(table)
+    needed = {name: each for name, each in known.items() if each.required} or known
+    return {name: (each.examples or (each.default,))[0] for name, each in needed.items()}
 
 
 def is_too_deep(tree: object) -> bool:

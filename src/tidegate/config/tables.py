@@ -10,6 +10,7 @@ from tidegate.config.resources import (
     read_cluster,
     read_group,
     read_namespace,
+    read_path,
     read_queue,
     read_region,
     read_service,
@@ -44,6 +45,7 @@ Group = Annotated[Text, Then(read_group)]
 Cron = Annotated[Text, Then(read_cron)]
 Region = Annotated[Text, Then(read_region)]
 Table = Annotated[Text, Then(read_table)]
+Path = Annotated[Text, Then(read_path)]
 AlarmName = Annotated[Text, Then(read_alarm)]
 Namespace = Annotated[Text, Then(read_namespace)]
 FinishBy = Annotated[Text, Then(read_finish_by)]

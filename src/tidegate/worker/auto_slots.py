@@ -1,78 +1,15 @@
-"""What the law of slots looks at, measured: `auto(…)` makes the rule, `Gauge` the looks."""
+"""What the law of slots looks at, measured: `slot_rule.auto` makes the rule, `Gauge` the looks."""
 
 import asyncio
 import logging
-import re
 from collections.abc import Callable
-from typing import Final
 
 from tidegate.core.auto_slots import AutoSlots, Look, first_slots, look_every_s, next_slots
-from tidegate.core.durations import parse_duration
-from tidegate.errors import ConfigError, Fault
 from tidegate.worker.slots import Slots
 
 logger = logging.getLogger(__name__)
 
-_WRITTEN: Final = re.compile(
-    r"auto\(\s*(?:min\s*=\s*(\d+)\s*,\s*)?max\s*=\s*(\d+)\s*,\s*target_wait\s*=\s*([\w.]+)\s*\)"
-)
-
-__all__ = ["Gauge", "SlotTuner", "auto", "read_slots"]
-
-
-def auto(*, min: int = 1, max: int, target_wait: float | str) -> AutoSlots:  # noqa: A002  the words people would guess
-    """A number of slots that follows the work: between `min` and `max`, so that nothing waits longer than the target.
-
-    `target_wait` is in seconds (0.05) or a text ("50ms"). For `Worker(slots=…)` and `AsyncPool`. Raises ConfigError.
-
-    >>> auto(min=2, max=32, target_wait="50ms")
-    AutoSlots(least=2, most=32, target_wait_s=0.05)
-    """
-    faults = []
-    if min < 1:
-        faults.append(Fault("min", min, "nothing would ever be done", "write 1 or more"))
-    if max < min:
-        faults.append(Fault("max", max, f"less than min = {min}", "raise it, or lower min"))
-    try:
-        target_wait_s = _some_time(target_wait)
-    except ValueError as error:
-        problem, _, fix = str(error).partition("; ")
-        raise ConfigError([*faults, Fault("target_wait", target_wait, problem, fix or "write 50ms")]) from error
-    if faults:
-        raise ConfigError(faults)
-    return AutoSlots(min, max, target_wait_s)
-
-
-def read_slots(value: object, most: int) -> int | AutoSlots:
-    """A number of slots from 1 to `most`, or `auto(…)`, which may be written as a text. Raises ValueError.
-
-    >>> read_slots("8", most=1000), read_slots("auto(min=2, max=32, target_wait=50ms)", most=1000)
-    (8, AutoSlots(least=2, most=32, target_wait_s=0.05))
-    """
-    fix = f"write a whole number from 1 to {most}, or auto(min=2, max=32, target_wait=50ms)"
-    rule = value
-    if isinstance(value, str) and (written := _WRITTEN.fullmatch(value.strip().replace('"', ""))):
-        least, highest, target_wait = written.groups()
-        try:
-            rule = auto(min=int(least or 1), max=int(highest), target_wait=target_wait)
-        except ConfigError as error:
-            fault = error.faults[0]
-            raise ValueError(f"{fault.setting}: {fault.problem}; {fault.fix}") from error
-    if isinstance(rule, AutoSlots):
-        if rule.most > most:
-            raise ValueError(f"more than {most}; {fix}")
-        return rule
-    text = str(value).strip()
-    if isinstance(value, bool) or not text.isascii() or not text.isdigit() or not 1 <= int(text) <= most:
-        raise ValueError(f"no number of slots; {fix}")
-    return int(text)
-
-
-def _some_time(value: float | str) -> float:
-    seconds = parse_duration(value)
-    if seconds == 0:
-        raise ValueError("nothing can wait for no time at all; write a time such as 50ms")
-    return seconds
+__all__ = ["Gauge", "SlotTuner"]
 
 
 class Gauge:

@@ -1,10 +1,12 @@
 """The kinds of values that a worker's settings have, each with what is wrong with it in the words of its fault."""
 
+from pathlib import Path
 from typing import Annotated, Final
 
 from pydantic import AfterValidator, BeforeValidator
 
 from tidegate.core.durations import parse_duration
+from tidegate.core.local_path import not_local
 from tidegate.worker.leases import LONGEST_LEASE_S
 from tidegate.worker.shares import parse_shares, written
 
@@ -17,6 +19,7 @@ __all__ = [
     "ClassNumbers",
     "Duration",
     "LeaseDuration",
+    "LocalPath",
     "LongPoll",
     "PositiveDuration",
     "Shares",
@@ -66,6 +69,12 @@ def _whole(value: float, least: int, most: int) -> bool:
     return least <= value <= most and value == int(value)
 
 
+def _local(value: object) -> object:
+    if isinstance(value, str | Path) and (wrong := not_local(str(value))):
+        raise ValueError(wrong)
+    return value
+
+
 def _shares(text: str) -> str:
     if not parse_shares(text):
         raise ValueError("names nothing; write a name")
@@ -85,6 +94,7 @@ Shares = Annotated[str, BeforeValidator(written), AfterValidator(_shares)]
 """Names with their shares: "orders=3, mail=1"."""
 ClassNumbers = Annotated[str, BeforeValidator(written), AfterValidator(_class_numbers)]
 """Job classes with whole numbers of slots: "bulk=2, mail=1"; empty: none."""
+LocalPath = Annotated[Path, BeforeValidator(_local)]
 Duration = Annotated[float, BeforeValidator(_time)]
 """Seconds: 90, "90s", "5m"."""
 PositiveDuration = Annotated[Duration, AfterValidator(_positive)]

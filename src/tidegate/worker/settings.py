@@ -12,7 +12,6 @@ from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSett
 
 from tidegate.core.auto_slots import AutoSlots
 from tidegate.errors import ConfigError
-from tidegate.worker.auto_slots import read_slots
 from tidegate.worker.fleet_limits import FleetLimits
 from tidegate.worker.retry_budget import RetryLimit
 from tidegate.worker.setting_types import (
@@ -24,6 +23,7 @@ from tidegate.worker.setting_types import (
     ClassNumbers,
     Duration,
     LeaseDuration,
+    LocalPath,
     LongPoll,
     PositiveDuration,
     Shares,
@@ -31,6 +31,7 @@ from tidegate.worker.setting_types import (
 from tidegate.worker.settings_checks import PREFIX, faults_together, unknown_variables
 from tidegate.worker.settings_faults import fault_of
 from tidegate.worker.shares import parse_shares
+from tidegate.worker.slot_rule import read_slots
 
 __all__ = ["PREFIX", "WorkerOptions", "WorkerSettings", "command_line_settings", "worker_settings"]
 
@@ -131,7 +132,7 @@ class WorkerSettings(BaseSettings):
     """How often the worker reports to the fleet."""
     table: str | None = None
     """DynamoDB table of the fleet. Default: none, the worker reports nowhere."""
-    state_dir: Path | None = None
+    state_dir: LocalPath | None = None
     """A directory in place of the table, for controller and workers on one machine."""
     region: str | None = None
     """AWS Region. Default: what boto3 finds. The Region that the queue's URL or ARN names wins, for the queue."""
@@ -148,7 +149,7 @@ class WorkerSettings(BaseSettings):
     """The first poll is sent after a random time up to this: for a fleet that starts at once and shares a database."""
     health_port: int | None = Field(default=None, ge=1, le=65_535)
     """Where `/healthz` and `/readyz` are answered over HTTP. Default: nowhere."""
-    health_file: Path | None = None
+    health_file: LocalPath | None = None
     """A file that is written every 5 s, for `tidegate health` in a container's health check. Default: none."""
     stuck_after: PositiveDuration | None = None
     """Unhealthy when messages wait and no handler has ended for so long. Default: ten times what 99 of 100 handlers

@@ -1,8 +1,11 @@
 """Names with numbers in one line, as an environment variable can hold them: "orders=3, mail=1" or "orders, mail"."""
 
 from collections.abc import Mapping
+from typing import Final
 
 __all__ = ["parse_shares", "written"]
+
+_HOW: Final = "write name=number, several with commas between them"
 
 
 def written(value: object) -> object:
@@ -19,26 +22,27 @@ def written(value: object) -> object:
 
 
 def parse_shares(text: str) -> dict[str, float]:
-    """Each name with its number, 1 where none is given. Raises ValueError: a name twice, or no number above 0.
+    """Each name with its number, 1 where none is given. Raises ValueError: no name, one twice, or no number above 0.
 
     >>> parse_shares("orders=3, mail")
     {'orders': 3.0, 'mail': 1.0}
     """
     shares: dict[str, float] = {}
     for part in filter(None, map(str.strip, text.split(","))):
-        name, _, number = part.partition("=")
-        name = name.strip()
+        name, equals, number = map(str.strip, part.partition("="))
+        if not name:
+            raise ValueError(f"{part!r} has no name; {_HOW}")
         if name in shares:
             raise ValueError(f"{name} stands there twice; name it once")
-        shares[name] = _number(number.strip() or "1")
+        shares[name] = _number(name, number) if equals else 1.0
     return shares
 
 
-def _number(text: str) -> float:
+def _number(name: str, text: str) -> float:
     try:
         number = float(text)
     except ValueError:
         number = 0.0
     if not 0 < number < float("inf"):
-        raise ValueError(f"{text!r} is no number above 0; write name=number, several with commas between them")
+        raise ValueError(f"{name} has {text!r}, which is no number above 0; {_HOW}")
     return number
