@@ -59,6 +59,8 @@ class World:
     look: Callable[["World", Observation], Observation] = lambda _, seen: seen
     set_desired: Callable[["World", int], int] = lambda _, desired: desired
     """What the platform's desired count is after tidegate asked for this."""
+    beat_s: float | None = None
+    """The workers' heartbeat; None: one a tick. `recent` tells of the last one only."""
     delayed: int = 0
     stuck_in_flight: int = 0
     """Received by nobody's slot: messages that back off."""
@@ -103,11 +105,20 @@ class World:
 
     def run(self, seconds: float) -> "World":
         """Second by second, with a decision at every tick."""
-        end_s = self.now_s + seconds
+        return self._pass(seconds, watched=True)
+
+    def unwatched(self, seconds: float) -> "World":
+        """The same without a controller: workers work and report."""
+        return self._pass(seconds, watched=False)
+
+    def _pass(self, seconds: float, *, watched: bool) -> "World":
+        end_s, beat_s = self.now_s + seconds, self.beat_s or self.pool.tick_s
         while self.now_s < end_s:
             self._second()
-            if self.elapsed_s % self.pool.tick_s == 0:
+            if watched and self.elapsed_s % self.pool.tick_s == 0:
                 self._tick()
+            elif self.elapsed_s % beat_s == 0:
+                self.observe()  # a heartbeat that nobody reads
         return self
 
     def _second(self) -> None:
@@ -178,7 +189,8 @@ class World:
         )
 
     def _report(self, worker: Worker) -> WorkerReport:
-        recent = _figures(worker.recent, self.pool.tick_s, self.service_s, tuple(worker.waits))
+        beat_s = self.beat_s or self.pool.tick_s
+        recent = _figures(worker.recent, beat_s, self.service_s, tuple(worker.waits))
         total = _figures(worker.total, self.now_s - worker.asked_at_s, self.service_s, ())
         worker.recent = {"starts": 0, "completions": 0, "sum": 0.0}
         worker.waits = [0] * _BUCKETS
@@ -193,6 +205,7 @@ class World:
             sum(free > self.now_s for free in worker.free_at_s),
             recent,
             total,
+            beat_s,
             protected=self.protected,
         )
 

@@ -118,16 +118,19 @@ def learn_lean(pool: Pool, lean: float, signals: Signals, elapsed_s: float) -> f
     return min(1.0, lean + min(elapsed_s, 60.0) / EARNED_IN_S)
 
 
-def learn_margin(margin: float, waits: Waits | None, mean_per_s: float, elapsed_s: float, *, limited: bool) -> float:
+def learn_margin(
+    margin: float, waits: Waits | None, told_s: float, mean_per_s: float, elapsed_s: float, *, limited: bool
+) -> float:
     """Integral action on what counts: the share of the pool's work added to its need while measured waits are late.
 
     Ten minutes' worth of the usual traffic late doubles the need; what is in time takes it back, slowly. A burst is no
-    more worth than the time that it took: else one that wakes an idle pool doubled its need in a tick. Nothing is added
+    more worth than the time that it took, which is no longer than those waits tell of (`told_s`), however long ago the
+    last tick was: else one that wakes an idle pool doubled its need in a tick. Nothing is added
     while what was needed could not be had (anti-windup: at a ceiling or on the way up a ramp).
     """
     faded = margin * math.exp(-elapsed_s / MARGIN_MEMORY_S)
     if waits is None or mean_per_s <= 0:
         return faded
-    worth_s = min(waits.starts / mean_per_s, elapsed_s)
+    worth_s = min(waits.starts / mean_per_s, told_s)
     over = (waits.late_share - MARGIN_LATE) * worth_s / MARGIN_FULL_S
     return min(MARGIN_MOST, max(0.0, faded + (min(over, 0.0) if limited else over)))

@@ -60,19 +60,21 @@ def extend_samples(
     mean_s: float,
     count_error: float = 0.0,
     scale: float = 1.0,
+    unsampled: int = 0,
 ) -> Samples:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
 
     What left is what workers started, each start once, or CloudWatch's deletions where no worker reports. Single
     steps may be negative (counts are approximate and late); the sum evens out, so nothing is clamped here.
-    What the queue counts as waiting is multiplied by `scale` first (`core.balance.count_scale`).
+    What the queue counts as waiting is multiplied by `scale` first (`core.balance.count_scale`). `unsampled` are starts
+    of earlier ticks that no sample could take in.
     """
     samples = Samples.of(samples)
     if signals.counts is not Freshness.FRESH:
         return samples  # a queue that could not be read would look like a fall now and a burst later
-    if signals.fleet is None and signals.fleet_state is not Freshness.FRESH:
+    if not signals.fleet_heard:
         return samples  # what silent workers complete is in the first report that arrives again
-    waiting = believed_waiting(pool, samples, signals, now_s, count_error, scale)
+    waiting = believed_waiting(pool, samples, signals, now_s, count_error, scale, unsampled)
     counted = scale * signals.waiting
     in_hand = counted + signals.in_flight
     if not samples:
@@ -80,25 +82,27 @@ def extend_samples(
     last = samples[-1]
     if now_s <= last.at_s:
         return samples
-    arrived = last.arrived + _arrived_since(last, waiting, in_hand, signals, now_s)
+    arrived = last.arrived + _arrived_since(last, waiting, in_hand, signals, now_s, unsampled)
     sample = Sample(now_s, arrived, waiting, in_hand, counted)
     window_s = long_window_s(pool, mean_s, signals.fleet.heartbeat_s if signals.fleet else 0.0)
     history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
-    oldest = bisect_left(samples.at_s, now_s - history_s)
+    oldest = bisect_left(samples.at_s, now_s - history_s, 0, len(samples) - 1)  # after a gap: the one before it
     if samples.apart_s >= APART_LEAST * history_s / SAMPLES_PER_WINDOW:  # most pools at most ticks
         return samples.then(sample, oldest)
     latest_s = RECENT_TICKS * pool.tick_s
     return Samples.of((*_thinned(samples, oldest, (now_s - window_s, now_s - latest_s), (history_s, window_s)), sample))
 
 
-def _arrived_since(last: Sample, waiting: float, in_hand: float, signals: Signals, now_s: float) -> float:
+def _arrived_since(
+    last: Sample, waiting: float, in_hand: float, signals: Signals, now_s: float, unsampled: int
+) -> float:
     """What waits more now, and what workers have started since: their own count, which is exact.
 
     What is in flight is then not needed, and its error stays out. A message that comes back after a failure has arrived
     once more: it is work once more. Without reports: what is there more now, and what CloudWatch saw deleted.
     """
     if signals.fleet is not None:
-        return waiting - last.waiting + signals.fleet.starts
+        return waiting - last.waiting + signals.fleet.starts + unsampled
     return in_hand - last.in_hand + (signals.deleted_per_s or 0.0) * (now_s - last.at_s)
 
 

@@ -29,30 +29,38 @@ BACKLOG_LEAST = 5.0
 
 
 def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, elapsed_s: float) -> Balance:
-    """Add a tick: slots busy and starts begun, waits measured and messages counted (`counted`, as the queue said).
+    """Add a tick: slots busy, runs begun and ended since reports were last read; waits told and messages counted
+    (`counted`, as the queue said) for the time that those waits tell of.
 
     What is counted while nothing starts belongs to it, as while a pool that had workers has none: it is in later waits.
     Of one that never had any nothing is added.
     """
     if elapsed_s <= 0 or (fleet is None and known.seen_s <= 0):
         return known
-    slots, queue = math.exp(-elapsed_s / SLOTS_MEMORY_S), 1.0
-    waited_s, counted_s, span_s = known.waited_s, known.counted_s, known.span_s
-    if counted >= BACKLOG_LEAST:
-        queue = math.exp(-elapsed_s / QUEUE_MEMORY_S)
-        waited_s += fleet.waits.sum_s if fleet and fleet.waits else 0.0
-        counted_s += counted * elapsed_s
-        span_s += elapsed_s
+    known = _with_queue(known, fleet, counted, elapsed_s)
     if fleet is None:
-        return replace(known, waited_s=waited_s * queue, counted_s=counted_s * queue, span_s=span_s * queue)
-    return Balance(
-        busy_s=known.busy_s * slots + fleet.busy * elapsed_s,
-        starts=known.starts * slots + fleet.starts,
-        ends=known.ends * slots + fleet.runs,
-        seen_s=known.seen_s * slots + elapsed_s,
-        waited_s=waited_s * queue,
-        counted_s=counted_s * queue,
-        span_s=span_s * queue,
+        return known
+    fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S)
+    return replace(
+        known,
+        busy_s=known.busy_s * fade + fleet.busy * fleet.since_s,
+        starts=known.starts * fade + fleet.starts,
+        ends=known.ends * fade + fleet.ends,
+        seen_s=known.seen_s * fade + fleet.since_s,
+    )
+
+
+def _with_queue(known: Balance, fleet: FleetSignals | None, counted: float, elapsed_s: float) -> Balance:
+    if counted < BACKLOG_LEAST:
+        return known
+    told_s = min(elapsed_s, fleet.told_s) if fleet and fleet.starts else elapsed_s
+    waited_s = fleet.waits.sum_s if fleet and fleet.waits else 0.0
+    fade = math.exp(-told_s / QUEUE_MEMORY_S)
+    return replace(
+        known,
+        waited_s=(known.waited_s + waited_s) * fade,
+        counted_s=(known.counted_s + counted * told_s) * fade,
+        span_s=(known.span_s + told_s) * fade,
     )
 
 

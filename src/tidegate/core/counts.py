@@ -17,6 +17,9 @@ STALE_S = 60.0
 STALE_FACTOR = 1.5
 """A stale count is off as any other is: it may show so much more than ever waited in that minute."""
 
+HARDLY_S = 10.0
+"""Who waited no longer hardly waited, however long a tick is: between two jobs any slot is idle for a moment."""
+
 CERTAIN_SIGMAS = 2.0
 ERROR_AT_MOST = 0.2
 """Of a single count, staleness aside."""
@@ -36,11 +39,17 @@ MEDIAN_TO_SIGMA = 1.4826
 
 
 def believed_waiting(
-    pool: Pool, samples: Sequence[Sample], signals: Signals, now_s: float, count_error: float, scale: float = 1.0
+    pool: Pool,
+    samples: Sequence[Sample],
+    signals: Signals,
+    now_s: float,
+    count_error: float,
+    scale: float = 1.0,
+    unsampled: int = 0,
 ) -> float:
     """Messages that wait, by the count and by what workers prove. The plain formula takes the count as it is.
 
-    The count is multiplied by `scale` first.
+    The count is multiplied by `scale` first. `unsampled` more have been started since the last sample.
 
     None where the workers prove it and a count can be explained as stale: a worker that polls has an idle slot, and
     what was started lately had hardly waited; or there are more idle slots than starts since the last tick, and nothing
@@ -61,7 +70,7 @@ def believed_waiting(
         explained = STALE_FACTOR * max(recent, default=0.0)
         return 0.0 if counted <= explained else counted
     last = samples[-1]
-    started = last.arrived - last.waiting + fleet.starts
+    started = last.arrived - last.waiting + fleet.starts + unsampled
     sure = 1.0 / (1.0 + CERTAIN_SIGMAS * count_error)
     begin = _first_valid(samples, begin, now_s, counted)
     left = [
@@ -96,7 +105,7 @@ def _idle_and_prompt(pool: Pool, signals: Signals) -> bool:
         return False
     if fleet.starts < fleet.idle and not fleet.classed and not signals.in_groups:
         return True  # a slot that polls while a message waits for it starts one
-    return fleet.waits is not None and fleet.waits.p99_s <= min(pool.tick_s, pool.target_wait_s / 2)
+    return fleet.waits is not None and fleet.waits.p99_s <= min(HARDLY_S, pool.tick_s, pool.target_wait_s / 2)
 
 
 def learn_count_error(known: float, samples: Sequence[Sample]) -> float:

@@ -13,7 +13,7 @@ from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
 from tidegate.core.fleet import fleet_limit
 from tidegate.core.health import crowding, health_of, learn_health
-from tidegate.core.learn import learn
+from tidegate.core.learn import learn, listen
 from tidegate.core.model import Pool, PoolState, Retired
 from tidegate.core.need import Load, Sized, need
 from tidegate.core.observation import Observation
@@ -22,7 +22,7 @@ from tidegate.core.quiet import sized_for_quiet
 from tidegate.core.retire import is_gentle, serving
 from tidegate.core.retire_step import retire_step, told
 from tidegate.core.rules import Bounds, apply_rules, needs_with_band
-from tidegate.core.signals import Freshness, Signals, read_signals
+from tidegate.core.signals import Freshness, Signals, known_slots, read_signals
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.trail import Trail
 from tidegate.core.value import changed
@@ -46,7 +46,7 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     """
     signals = read_signals(pool, state, observation)
     watched = watch(pool, state, observation, signals)
-    slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
+    slots_per_worker = known_slots(pool, state, signals, observation.now_s)
     permits = fleet_limit(state.fleet_slots, signals.fleet)
     limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s, permits)
     current = serving(state.retired, observation.capacity)
@@ -56,7 +56,7 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     load = None
     if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
         _blind(trail, signals)
-        state = changed(state, moved_in=watched.moved_in)
+        state = changed(listen(state, observation, signals), moved_in=watched.moved_in)
     else:
         learned = learn(pool, state, observation, signals, watched.moved_in, slots_per_worker)
         state, load = learned.state, learned.load
@@ -138,7 +138,9 @@ def _remembered(
         idle_since_s=watched.idle_since_s,
         oldest_sent=signals.oldest_sent,
         watched_since_s=watched.watched_since_s,
+        reports_read_at_s=seen.now_s if signals.fleet_heard else state.reports_read_at_s,
         reported_at_s=watched.reported_at_s,
+        slots_per_worker=signals.fleet.slots_per_worker if signals.fleet else state.slots_per_worker,
         fleet_slots=fleet_limit(state.fleet_slots, signals.fleet),
     )
 

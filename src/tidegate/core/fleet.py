@@ -5,7 +5,7 @@ from dataclasses import field
 from operator import attrgetter
 
 from tidegate.core.model import KnownWorker, PoolState
-from tidegate.core.news import Waits, by_class, calls_of, done_since, ran, waits_of
+from tidegate.core.news import Waits, by_class, calls_of, done_since, ran, read_at_s, waits_of
 from tidegate.core.reports import ClassFigures, DependencyFigures, Fleet, WorkerReport, WorkerState
 from tidegate.core.value import value
 
@@ -25,11 +25,11 @@ _RUNNING, _RELEASED, _STOPPED = WorkerState.RUNNING, WorkerState.RELEASED, Worke
 class FleetSignals:
     """The workers heard of lately, summed.
 
-    `departures` are completions since the last tick and `starts` handler runs begun, each counted once however ticks
-    and heartbeats fall. `idle` are the free slots of workers that poll for work, as told since the last tick. `runs`
-    and the sums are those of the reports that brought news. `heartbeat_s` is the longest of the workers' intervals.
-    `buffered` messages were received and have not started. `classes` are the figures of the reports that brought news,
-    by job class.
+    `departures` are completions since reports were last read, `since_s` ago, `ends` those and failures, and `starts`
+    handler runs begun, each counted once however ticks and heartbeats fall. `idle` are the free slots of workers that
+    poll for work, as told since the last tick. `runs` and the sums are those of the reports that brought news, which
+    tell of `told_s`. `heartbeat_s` is the longest of the workers' intervals. `buffered` messages were received and have
+    not started. `classes` are the figures of the reports that brought news, by job class.
     """
 
     workers: int
@@ -43,11 +43,14 @@ class FleetSignals:
     service_time_sum_s: float
     service_time_square_sum_s2: float
     waits: Waits | None
+    since_s: float = 0.0
+    ends: int = 0
+    told_s: float = 0.0
     buffered: int = 0
     idle: int = 0
     classes: Mapping[str, ClassFigures] = field(default_factory=dict)
     leases_lost: int = 0
-    """Since the last tick, each counted once."""
+    """Since reports were last read, each counted once."""
     taking: int = 0
     """The workers that take work: neither retired nor on their way out."""
     calls: Mapping[str, DependencyFigures] = field(default_factory=dict)
@@ -83,7 +86,9 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
     current = [worker for worker in alive if worker.state is not _RELEASED]
     if not current:
         return None
-    starts, departures, leases_lost, news = done_since(state, fleet.workers)
+    done = done_since(state, fleet.workers)
+    news, read_s = done.news, read_at_s(state)
+    since_s = max(0.0, now_s - read_s) if read_s is not None else 0.0
     slots, busy, buffered = _held(current)
     runs, sum_s, square_sum_s2, retries_held = ran(news)
     return FleetSignals(
@@ -94,8 +99,11 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         busy_workers=sum([worker.busy > 0 for worker in current]),
         idle=sum([_idle(worker, state.ticked_at_s) for worker in current if worker.busy != worker.slots]),
         heartbeat_s=max([worker.heartbeat_s for worker in current]),
-        starts=starts,
-        departures=departures,
+        since_s=since_s,
+        starts=done.starts,
+        departures=done.completions,
+        ends=done.ends,
+        told_s=done.told_s(since_s, len(current)),
         runs=runs,
         service_time_sum_s=sum_s,
         service_time_square_sum_s2=square_sum_s2,
@@ -103,7 +111,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         buffered=buffered,
         classes=by_class(news),
         taking=[worker.state for worker in current].count(_RUNNING),
-        leases_lost=leases_lost,
+        leases_lost=done.leases_lost,
         calls=calls_of(news),
         barred=sum([_barred(worker, worker.permitted) for worker in current if worker.permitted is not None]),
         fleet_slots=_fleet_slots(current),

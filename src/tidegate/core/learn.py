@@ -1,5 +1,7 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
+from collections.abc import Sequence
+
 from tidegate.core import times
 from tidegate.core.adapt import blind_s, calm_share, learn_lean, learn_margin, learn_surge
 from tidegate.core.arrivals import arrivals_per_s, chance_per_s, extend_samples, mean_per_s, steady_per_s
@@ -11,7 +13,7 @@ from tidegate.core.counts import learn_count_error
 from tidegate.core.delayed import known_per_s, with_due
 from tidegate.core.estimate import Estimate
 from tidegate.core.memory import MovedIn
-from tidegate.core.model import Pool, PoolState
+from tidegate.core.model import Pool, PoolState, Sample
 from tidegate.core.moved_in import head_age_here, without_moved
 from tidegate.core.need import Load
 from tidegate.core.observation import Observation
@@ -22,7 +24,7 @@ from tidegate.core.typical import typical_per_s
 from tidegate.core.value import changed, value
 from tidegate.core.waiting import head_age_s, waiting
 
-__all__ = ["Learned", "learn"]
+__all__ = ["Learned", "learn", "listen"]
 
 
 @value
@@ -41,8 +43,8 @@ def learn(
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
     known = times.learn_service_time(state.service_time, signals.fleet, elapsed_s)
     classes = learn_classes(state.classes, signals.fleet, elapsed_s)
-    starting = times.learn_start_up(state, seen.capacity, seen.fleet)
-    start_up = times.start_up_s(pool, starting.start_ups_s)
+    heard = listen(state, seen, signals)
+    start_up = times.start_up_s(pool, heard.start_ups_s)
     measured = times.service_time(pool, known, signals) or hinted(pool)
     measured = mixed(pool, classes, measured) if measured else None
     balance = state.balance
@@ -54,10 +56,8 @@ def learn(
     scale = 1.0 if pool.plain else count_scale(balance, _still_waited_s(state, signals))
     samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale)
     state = changed(
-        state,
-        raises=starting.raises,
-        known_workers=starting.known_workers,
-        start_ups_s=starting.start_ups_s,
+        heard,
+        unsampled=0 if _is_later(samples, state.samples) else heard.unsampled,
         moved_in=moved,
         balance=balance,
         service_time=known,
@@ -74,6 +74,23 @@ def learn(
     return Learned(state, _load(pool, state, seen, signals, measured, start_up, slots_per_worker), notices)
 
 
+def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
+    """With what the reports bring that must be taken note of at each tick, whether counts can be read or not."""
+    starting = times.learn_start_up(state, seen.capacity, seen.fleet)
+    return changed(
+        state,
+        raises=starting.raises,
+        known_workers=starting.known_workers,
+        start_ups_s=starting.start_ups_s,
+        unsampled=state.unsampled + (signals.fleet.starts if signals.fleet else 0),
+    )
+
+
+def _is_later(samples: Sequence[Sample], before: Sequence[Sample]) -> bool:
+    """Whether a sample was taken at this tick."""
+    return bool(samples) and (not before or samples[-1].at_s > before[-1].at_s)
+
+
 def _still_waited_s(state: PoolState, signals: Signals) -> float:
     """What those that wait have waited so far, all together: their ages are even between none and the head's."""
     if not state.samples:
@@ -85,7 +102,8 @@ def _sampled(
     pool: Pool, state: PoolState, moved: MovedIn | None, now_s: float, signals: Signals, mean_s: float, scale: float
 ) -> tuple[Samples, MovedIn | None, tuple[str, ...]]:
     """The samples with this tick's, without what came or went past producers and workers; and that in words."""
-    samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s, state.count_error, scale), []
+    error, unsampled = state.count_error, state.unsampled
+    samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s, error, scale, unsampled), []
     samples, messages = without_moved(samples, moved)
     if messages and moved is not None:
         moved = MovedIn(samples[-1].at_s, now_s if moved.came_at_s is None else moved.came_at_s)
@@ -139,9 +157,9 @@ def _with_margin(service_time: Estimate, margin: float) -> Estimate:
 
 def _margin(state: PoolState, signals: Signals, usual: float, elapsed_s: float) -> float:
     """Not asked where messages were moved in: old when they came, their waits say nothing of this pool."""
-    waits = signals.fleet.waits if signals.fleet else None
+    waits, told_s = (signals.fleet.waits, signals.fleet.told_s) if signals.fleet else (None, 0.0)
     limited = bool(state.lows) and state.desired is not None and state.lows[-1][1] > state.desired
-    return learn_margin(state.margin, waits, usual, elapsed_s, limited=limited)
+    return learn_margin(state.margin, waits, told_s, usual, elapsed_s, limited=limited)
 
 
 def _waiting_now(pool: Pool, state: PoolState, arrivals: Estimate, signals: Signals, now_s: float) -> float:

@@ -181,6 +181,10 @@ class PoolState:
     """(at_s, workers) of each raise of the desired count whose workers have not all been seen yet."""
     known_workers: Mapping[str, KnownWorker] = field(default_factory=dict)
     """The reporting workers, by a short digest of their ids."""
+    reports_read_at_s: float | None = None
+    """When the reports could last be read: what is new in the next ones was done since then (None: since the tick)."""
+    unsampled: int = 0
+    """Handler runs begun that no sample has taken in yet, because counts could not be read."""
     reported_at_s: float | None = None
     """When a worker of this pool was last heard of: a pool that uses the SDK is not idle when it falls silent."""
     lean: float = 0.0
@@ -214,6 +218,8 @@ class PoolState:
     """The workers that take no more work, oldest first."""
     directive: Directive = field(default_factory=Directive)
     """What the pool's workers are told."""
+    slots_per_worker: int | None = None
+    """As the workers last reported it."""
     fleet_slots: int | None = None
     """The limit on handlers that the workers keep among themselves, as they last reported it."""
     schema: int = SCHEMA

@@ -15,7 +15,7 @@ from tidegate.core.model import KnownWorker, PoolState
 from tidegate.core.reports import UNCLASSED, WAIT_BOUNDS_S, ClassFigures, DependencyFigures, WorkerReport, WorkFigures
 from tidegate.core.value import value
 
-__all__ = ["Waits", "by_class", "calls_of", "digest", "done_since", "ran", "waits_of"]
+__all__ = ["Done", "Waits", "by_class", "calls_of", "digest", "done_since", "ran", "read_at_s", "waits_of"]
 
 DIGESTS_KEPT = 16_384
 """Workers whose digests are not reckoned anew at each tick: a few megabytes."""
@@ -41,37 +41,70 @@ class Waits:
     sum_s: float = 0.0
 
 
+@value
+class Done:
+    """What workers have done since their reports were last read, by their totals; runs that ended have failed or not.
+
+    `news` is what those reports tell that bring any: each of the time since that worker's heartbeat before.
+    """
+
+    starts: int
+    completions: int
+    ends: int
+    leases_lost: int
+    news: list[WorkFigures]
+
+    def told_s(self, since_s: float, workers: int) -> float:
+        """How much of the time since the reports were last read `news` tells of; 0 without any.
+
+        Less where heartbeats were missed, by us or by the tick's length: as much less as totals have grown by more. A
+        heartbeat that is longer than a tick tells of more, as far as all workers sent theirs at once.
+        """
+        if not self.news:
+            return 0.0
+        spans_s = [figures.span_s for figures in self.news]
+        told = sum([figures.starts for figures in self.news])
+        share = told / self.starts if self.starts > told else 1.0
+        return min(max(spans_s), max(since_s * share, sum(spans_s) / workers))
+
+
 @lru_cache(maxsize=DIGESTS_KEPT)
 def digest(worker_id: str) -> str:
     """Eight characters for a worker: a pool of hundreds must fit into one stored item."""
     return f"{zlib.crc32(worker_id.encode()):08x}"
 
 
-def done_since(state: PoolState, workers: Iterable[WorkerReport]) -> tuple[int, int, int, list[WorkFigures]]:
-    """Starts, completions and leases lost since the tick before, and what the reports that bring news tell.
+def read_at_s(state: PoolState) -> float | None:
+    """When reports were last read; a state from before that was remembered had read them at each tick."""
+    return state.ticked_at_s if state.reports_read_at_s is None else state.reports_read_at_s
+
+
+def done_since(state: PoolState, workers: Iterable[WorkerReport]) -> Done:
+    """Starts, completions and leases lost since reports were last read, and what the reports that bring news tell.
 
     What is news is told by what was done, not by time: the worker's clock may be off.
     """
-    starts = completions = leases_lost = 0
-    news = []
+    starts = completions = failures = leases_lost = 0
+    news, since_s = [], read_at_s(state)
     for worker in workers:
         before, figures = state.known_workers.get(digest(worker.worker_id)), worker.total
         seen = before
         if seen is None:
-            seen, figures = _UNKNOWN, _unheard(worker, state.ticked_at_s)
+            seen, figures = _UNKNOWN, _unheard(worker, since_s)
         begun, ended = figures.starts - seen.starts, figures.completions - seen.completions
-        lost = figures.leases_lost - seen.leases_lost
-        if before is None or begun or ended or figures.failures != seen.failures:
+        failed, lost = figures.failures - seen.failures, figures.leases_lost - seen.leases_lost
+        if before is None or begun or ended or failed:
             news.append(worker.recent)
         starts += begun if begun > 0 else 0
         completions += ended if ended > 0 else 0
+        failures += failed if failed > 0 else 0
         leases_lost += lost if lost > 0 else 0
-    return starts, completions, leases_lost, news
+    return Done(starts, completions, completions + failures, leases_lost, news)
 
 
-def _unheard(worker: WorkerReport, ticked_at_s: float | None) -> WorkFigures:
+def _unheard(worker: WorkerReport, since_s: float | None) -> WorkFigures:
     """Of a worker never seen before: what it did before this state began is not news."""
-    young = ticked_at_s is not None and worker.started_at_s >= ticked_at_s
+    young = since_s is not None and worker.started_at_s >= since_s
     return worker.total if young else worker.recent
 
 

@@ -19,6 +19,7 @@ __all__ = [
     "Quiet",
     "Signals",
     "classify",
+    "known_slots",
     "read_fleet",
     "read_signals",
 ]
@@ -88,6 +89,11 @@ class Signals:
     """A FIFO queue is among them: slots may be idle while messages wait for others of their group."""
     slots_at_most: float = math.inf
     """Slots of the workers that run, where none reports: no more than these of what is in flight is worked on."""
+
+    @property
+    def fleet_heard(self) -> bool:
+        """Whether the reports tell all that workers have done: one reports, or none runs that ever did."""
+        return self.fleet is not None or self.fleet_state is Freshness.FRESH
 
     @property
     def in_hand(self) -> float:
@@ -173,10 +179,20 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
     excused = sum([count for _, count in state.raises])
     heard = len(heard_of(seen.fleet.workers, seen.now_s)) if fleet is None else fleet.heard
     silent = seen.capacity.running - heard - excused
-    uses_sdk = fleet is not None or (
-        state.reported_at_s is not None and seen.now_s - state.reported_at_s <= SDK_FORGOTTEN_S
-    )
+    uses_sdk = fleet is not None or _reported_lately(state, seen.now_s)
     return (Freshness.STALE if uses_sdk and silent > 0 else _FRESH), fleet
+
+
+def _reported_lately(state: PoolState, now_s: float) -> bool:
+    return state.reported_at_s is not None and now_s - state.reported_at_s <= SDK_FORGOTTEN_S
+
+
+def known_slots(pool: Pool, state: PoolState, signals: Signals, now_s: float) -> int:
+    """Slots of a worker: as the workers report them, as they last did where none is heard of, else the setting's."""
+    if signals.fleet is not None:
+        return signals.fleet.slots_per_worker
+    remembered = state.slots_per_worker if _reported_lately(state, now_s) else None
+    return pool.slots_per_worker if remembered is None else remembered
 
 
 def _worst(states: list[Freshness]) -> Freshness:

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from tidegate.core.absence import Absence
 from tidegate.core.estimate import Estimate
 from tidegate.core.fleet import FleetSignals, known_worker
 from tidegate.core.model import KnownWorker, Pool, PoolState, ServiceTime
@@ -102,9 +103,11 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
             at_s, missing = asked[place]
             measured.append(max(0.0, ready_at_s - at_s))
             asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
+    known = {name: known_worker(worker) for name, worker in workers.items()}
+    away = fleet.absence not in (None, Absence.MISSING)  # those whose reports could not be read are no strangers then
     return StartUps(
         raises=tuple(asked),
-        known_workers={name: known_worker(worker) for name, worker in workers.items()},
+        known_workers=state.known_workers if away else known,
         start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
     )
 

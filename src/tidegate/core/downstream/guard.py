@@ -63,7 +63,7 @@ def guard(
         return Guarded(limit, GuardMemory(), {})
     memory, mean_s = state.guard, _mean_s(state)
     if signals.fleet is not None and state.ticked_at_s is not None:
-        memory = _looked(memory, signals.fleet, seen.now_s, seen.now_s - state.ticked_at_s, mean_s)
+        memory = _looked(memory, signals.fleet, seen.now_s, signals.fleet.since_s, mean_s)
     effect = Effect.UNKNOWN if memory.level is None else compare(memory.before, memory.level)
     memory = _unlearned(memory, effect)
     sign = _sign(pool, seen, memory, effect)
@@ -88,8 +88,7 @@ def _mean_s(state: PoolState) -> float:
 
 
 def _looked(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float) -> GuardMemory:
-    """What the workers report, added to what is known."""
-    elapsed_s = max(0.0, elapsed_s)
+    """What the workers report of the last `elapsed_s`, added to what is known."""
     memory = followed(memory, fleet, now_s, elapsed_s, mean_s)
     if not (memory.dependencies or fleet.calls):
         return memory
