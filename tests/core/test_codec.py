@@ -30,6 +30,18 @@ def test_a_state_comes_back_as_it_went_in(state: PoolState) -> None:
     assert from_json(PoolState, to_json(state)) == state
 
 
+@pytest.mark.parametrize(
+    ("row", "sample"),
+    [([1.0, 2.0, 3.0, 4.0], Sample(1.0, 2.0, 3.0, 4.0)), ([1, 2, 3, 4, 5, "new"], Sample(1.0, 2.0, 3.0, 4.0, 5.0))],
+    ids=["an older version's", "a newer version's"],
+)
+def test_samples_of_another_version_are_read_with_the_columns_that_both_have(row: list[object], sample: Sample) -> None:
+    stored = {**json.loads(to_json(FULL)), "samples": [row]}
+    state = from_json(PoolState, json.dumps(stored))
+    assert (state.samples, state.needs) == ((sample,), FULL.needs)
+    assert state.samples[0] == from_json(PoolState, to_json(state)).samples[0]
+
+
 @pytest.mark.parametrize("value", [math.nan, math.inf, -math.inf])
 def test_a_number_that_json_has_not_is_refused_when_it_is_written(value: float) -> None:
     with pytest.raises(ValueError, match="not JSON compliant"):

@@ -52,6 +52,9 @@ class Harbour:
         (tuple[float, int], [1, 2], (1.0, 2)),
         (Buoy, [1, True], Buoy(1.0, True)),
         (Buoy, [1, False], Buoy(1.0)),
+        (Buoy, [1], Buoy(1.0)),
+        (Buoy, [1, True, "red"], Buoy(1.0, True)),
+        (tuple[float, int], [1, 2, "newer"], (1.0, 2)),
         (Buoy, {"depth_m": 1, "lit": True}, Buoy(1.0, True)),
         (Buoy, {"depth_m": 1, "colour": "red"}, Buoy(1.0)),
         (Mapping[str, tuple[int, ...]], {"a": [1, 2]}, {"a": (1, 2)}),
@@ -78,6 +81,8 @@ def test_a_scalar_keeps_its_type(value: Scalar) -> None:
     [
         (float, "5", "", "a str, not a number"),
         (Buoy, {"lit": True}, "0", "a NoneType, not a number"),
+        (Buoy, [], "", "a list, not a list of 2"),
+        (Buoy, [True], "0", "a bool, not a number"),
         (float, True, "", "a bool, not a number"),
         (float, 10**400, "", "a number beyond all measure"),
         (int, 5.0, "", "a float, not a whole number"),

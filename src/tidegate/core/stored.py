@@ -139,10 +139,11 @@ def _many(kind: Any) -> Read:
 
 
 def _row(kinds: tuple[Any, ...]) -> Read:
+    """Columns beyond those that are known are those of a newer version, and left out."""
     columns = [reader(kind) for kind in kinds]
 
     def read(value: Any) -> Any:
-        if type(value) is not list or len(value) != len(columns):
+        if type(value) is not list or len(value) < len(columns):
             raise _unfit(value, f"a list of {len(columns)}")
         return tuple([_within(place, inner, value[place]) for place, inner in enumerate(columns)])
 
@@ -150,13 +151,19 @@ def _row(kinds: tuple[Any, ...]) -> Read:
 
 
 def _named_row(kind: type[Any]) -> Read:
-    """A NamedTuple, which is stored as the list that it is; older versions may have stored an object of its fields."""
+    """A NamedTuple, which is stored as the list that it is; older versions may have stored an object of its fields.
+
+    Columns that an older version did not have are at the end, and have a default.
+    """
     types = get_type_hints(kind)
     inner, defaults = _row(tuple(types.values())), kind._field_defaults
+    lately = tuple(defaults.values())
 
     def read(value: Any) -> Any:
         if type(value) is dict:
             value = [value.get(name, defaults.get(name)) for name in types]
+        elif type(value) is list and 0 < len(types) - len(value) <= len(lately):
+            value = [*value, *lately[len(value) - len(types) :]]
         return kind(*inner(value))
 
     return read
