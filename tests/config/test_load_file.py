@@ -1,5 +1,6 @@
 """The file itself: missing, unreadable, not TOML; and settings that there are none of."""
 
+import os
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +53,20 @@ def test_a_fault_is_one_line_of_what_prints_whatever_the_name_in_it(tmp_path: Pa
 def test_a_job_class_with_a_line_end_in_its_name_is_told_of_in_one_line() -> None:
     (fault,) = faults(changed({"service_time_hints": {"mail\nexport": "soon"}}))
     assert r"has for mail\nexport what is not a duration" in str(fault)
+
+
+def test_a_named_pipe_is_no_file_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    assert refused(tmp_path / "pipe").problem == "can't be read: is a named pipe"
+
+
+def test_what_a_command_writes_is_a_file(tmp_path: Path) -> None:
+    """As bash has it: `tidegate validate <(command)`."""
+    reads, writes = os.pipe()
+    with os.fdopen(reads), os.fdopen(writes, "w") as stream:
+        stream.write(f'table = "tidegate"\n{POOL}')
+        stream.close()
+        assert set(load(Path(f"/dev/fd/{reads}"), {}).settings.pools) == {"orders"}
 
 
 def test_a_directory_is_no_file(tmp_path: Path) -> None:

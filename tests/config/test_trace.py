@@ -1,5 +1,6 @@
 """A trace file is read bin by bin; a file that is no trace is refused by name, line and fix."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -44,6 +45,12 @@ def test_a_file_that_is_no_trace_is_refused_with_the_line_and_the_fix(tmp_path: 
     assert says in str(refused.value)
     assert str(path) in str(refused.value)
     assert "write a CSV file with the header t_s,count" in str(refused.value)
+
+
+def test_a_named_pipe_is_refused_and_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match=r"can't be read \(is a named pipe\)"):
+        load_trace(tmp_path / "pipe")
 
 
 def test_a_missing_file_is_refused(tmp_path: Path) -> None:

@@ -1,6 +1,7 @@
 """The controller's sign of life, as `tidegate health` reads it."""
 
 import json
+import os
 import re
 import time
 from pathlib import Path
@@ -66,3 +67,10 @@ def test_a_file_that_can_not_be_written_is_said_once_and_once_more_when_it_can(t
     assert problem.endswith("can't be written: No such file or directory; the ticks go on")
     assert over.endswith("is written again")
     assert json.loads((gone / "health.json").read_text())["at_s"] == BEGAN_S + 20
+
+
+def test_a_named_pipe_in_the_files_place_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    status, line = asked(tmp_path / "pipe")
+    assert status == 1
+    assert "pipe is a named pipe: name the file that the worker or the controller writes" in line

@@ -172,6 +172,12 @@ def faulty() -> Iterator[tuple[bytes | None, str]]:
     yield lines(1).replace(b'"target_wait_s":30,', b'"target_wait_s":"x",'), "line 1 is damaged: pool.target_wait_s"
 
 
+def test_a_named_pipe_is_no_recording_and_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(RecordingUnreadable, match="can't be opened: is a named pipe; name a recording"):
+        list(read_recording(tmp_path / "pipe"))
+
+
 @pytest.mark.parametrize(("content", "said"), list(faulty()))
 def test_what_cannot_be_replayed_says_why_and_what_to_do(file: Path, content: bytes | None, said: str) -> None:
     if content is not None:

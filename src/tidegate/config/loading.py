@@ -16,6 +16,7 @@ from tidegate.config.models import Settings
 from tidegate.config.reading import read_settings
 from tidegate.config.setting import settings_of
 from tidegate.config.shape import is_too_deep, spot
+from tidegate.core.local_path import no_file
 from tidegate.errors import ConfigError, Fault
 
 __all__ = ["Loaded", "assemble", "load", "load_text"]
@@ -68,6 +69,8 @@ def _read(path: Path) -> bytes:
     """Raises ConfigError when there is no such file, or it can't be read."""
     file = str(path)
     try:
+        if wrong := no_file(file, path.stat().st_mode):
+            raise _unreadable(file, f"can't be read: {wrong}", "name a file that this user may read")
         with path.open("rb") as stream:
             return stream.read(_LARGEST_FILE + 1)
     except FileNotFoundError:

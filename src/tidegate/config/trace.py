@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
+from tidegate.core.local_path import no_file
 from tidegate.errors import ConfigError, Fault
 
 __all__ = ["Bin", "load_trace"]
@@ -31,10 +32,13 @@ def load_trace(path: Path, speed: float = 1.0) -> list[Bin]:
     Raises ConfigError naming the file, the line and what is expected there.
     """
     try:
+        if wrong := no_file(str(path), path.stat().st_mode):
+            raise _fault(path, f"can't be read ({wrong})")
         with path.open(newline="", encoding="utf-8-sig") as lines:
             rows = list(csv.reader(lines))
     except (OSError, UnicodeDecodeError, csv.Error) as error:
-        raise _fault(path, f"can't be read ({error})") from error
+        reason = error.strerror if isinstance(error, OSError) else error
+        raise _fault(path, f"can't be read ({reason})") from error
     if not rows or [cell.strip() for cell in rows[0]] != ["t_s", "count"]:
         raise _fault(path, "line 1 is not the header t_s,count")
     points = [_point(path, number, row) for number, row in enumerate(rows[1:], start=2) if row]

@@ -7,6 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
+from tidegate.core.local_path import no_file
 from tidegate.entrypoints.show import say, warn
 
 __all__ = ["health"]
@@ -38,6 +39,8 @@ def health(
 
 def _read(file: Path, now_s: float) -> tuple[bool, str]:
     try:
+        if wrong := no_file(str(file), file.stat().st_mode):
+            return False, f"the health file {file} {wrong}: name the file that the worker or the controller writes"
         told = json.loads(file.read_text())
         age_s = now_s - float(told["at_s"])
         well, line, old_s = bool(told["healthy"]), str(told["line"]), float(told.get("good_for_s", _OLD_S))

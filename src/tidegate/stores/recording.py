@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tidegate.core.codec import from_json, to_json
+from tidegate.core.local_path import no_file
 from tidegate.core.recording import Record
 from tidegate.errors import RecordingUnreadable, StateUnreadable
 
@@ -99,6 +100,8 @@ def read_recording(path: Path) -> Iterator[Record]:
     """
     number = 0
     try:
+        if wrong := no_file(str(path), path.stat().st_mode):
+            raise RecordingUnreadable(str(path), f"can't be opened: {wrong}", "name a recording")
         with path.open("rb") as lines:
             while line := lines.readline(LONGEST_LINE):
                 number += 1
