@@ -4,12 +4,14 @@ from dataclasses import replace
 
 import pytest
 
-from tests.core.observations import NOW_S, capacity, observe
+from tests.core.observations import HELD, NOW_S, POOL, capacity, observe, queue, worker
 from tests.core.retiring import BUSY, drained, ids, protected, seen, step
 from tidegate.core.absence import Absence
+from tidegate.core.decide import decide
 from tidegate.core.model import Retired
 from tidegate.core.reports import WorkerState
-from tidegate.core.retire import DEAF_AFTER_S, DRAIN_LIMIT_S, LEAVE_LIMIT_S, Outcome
+from tidegate.core.retire import Outcome, leaving_hosts
+from tidegate.core.retire_astray import DEAF_AFTER_S, DRAIN_LIMIT_S, LEAVE_LIMIT_S, SILENT_LIMIT_S
 
 
 def test_a_retired_worker_that_died_is_forgotten_and_another_goes_in_its_stead() -> None:
@@ -24,13 +26,76 @@ def test_one_that_stopped_after_the_count_was_lowered_for_it_is_forgotten_withou
     assert outcome == Outcome(3, ())
 
 
-def test_one_that_hangs_is_given_up_on_after_twelve_hours_and_said_by_name() -> None:
+def test_one_that_hangs_is_removed_after_twelve_hours_and_said_by_name() -> None:
     hangs = Retired("b", NOW_S - DRAIN_LIMIT_S - 1)
-    draining = (BUSY[0], replace(BUSY[1], state=WorkerState.DRAINING), *BUSY[2:])
+    draining = (BUSY[0], replace(BUSY[1], state=WorkerState.DRAINING, host="i-b"), *BUSY[2:])
     outcome = step(3, (hangs,), seen(*draining))
-    assert ids(outcome) == {"d"}
+    assert (outcome.workers, outcome.left, outcome.retired) == (3, 1, (replace(hangs, left_at_s=NOW_S),))
+    assert outcome.notes == ("b hangs (12 hours without an end) and is removed without having drained",)
+    assert leaving_hosts(outcome.retired, seen(*draining).fleet, NOW_S) == ("i-b",)
+    waits = step(3, (replace(hangs, since_s=NOW_S - DRAIN_LIMIT_S),), seen(*draining))
+    assert (waits.workers, waits.left) == (4, 0)
+
+
+def test_one_that_hangs_waits_while_the_count_must_not_fall_and_is_taken_back_when_more_are_needed() -> None:
+    hangs = (Retired("b", NOW_S - DRAIN_LIMIT_S - 1),)
+    draining = (BUSY[0], replace(BUSY[1], state=WorkerState.DRAINING), *BUSY[2:])
+    assert step(3, hangs, seen(*draining), lower=False).workers == 4
+    assert step(4, hangs, seen(*draining)).retired == ()
+
+
+def test_one_of_the_older_revision_that_hangs_is_given_up_on() -> None:
+    """The platform is to replace it, and the count stays: nothing more can be done from here."""
+    old = Retired("b", NOW_S - DRAIN_LIMIT_S - 1, renewal=True)
+    draining = (BUSY[0], replace(BUSY[1], state=WorkerState.DRAINING), *BUSY[2:])
+    outcome = step(4, (old,), seen(*draining, deploying=True), lower=False)
     assert "b did not drain within 12 hours and is given up on" in outcome.notes
-    assert ids(step(3, (replace(hangs, since_s=NOW_S - DRAIN_LIMIT_S),), seen(*draining))) == {"b"}
+
+
+SILENT = Retired("x", NOW_S - 900, silent_since_s=NOW_S - SILENT_LIMIT_S)
+
+
+def test_one_that_falls_silent_while_the_platform_runs_it_stays_on_the_list_and_is_no_capacity() -> None:
+    look = seen(*BUSY[:3], desired=4)
+    outcome = step(3, (Retired("x", NOW_S - 60),), look)
+    assert outcome.retired == (Retired("x", NOW_S - 60, silent_since_s=NOW_S),)
+    assert (outcome.workers, outcome.waiting, outcome.taken_back) == (4, 1, 0)
+    assert outcome.notes == ("1 retired and not stopped before it holds nothing (0 busy, 1 silent)",)
+    assert step(3, (SILENT,), look).retired == (SILENT,), "a quarter of an hour is not over yet"
+    assert step(5, (SILENT,), look).taken_back == 0, "it does not hear that it may come back"
+    again = replace(protected("x"), state=WorkerState.DRAINING)
+    assert step(3, (SILENT,), seen(*BUSY[:3], again)).retired == (replace(SILENT, silent_since_s=None),)
+
+
+def test_one_that_stays_silent_is_removed_the_plain_way_after_a_quarter_of_an_hour() -> None:
+    overdue = replace(SILENT, silent_since_s=NOW_S - SILENT_LIMIT_S - 1)
+    outcome = step(3, (overdue,), seen(*BUSY[:3], desired=4))
+    assert (outcome.workers, outcome.left) == (3, 1)
+    assert outcome.notes == ("x hangs (silent while it runs) and is removed without having drained",)
+    gone = step(3, outcome.retired, seen(*BUSY[:3], desired=3))
+    assert gone == Outcome(3, ()), "the platform has stopped it"
+
+
+def test_a_silent_one_that_the_platform_spares_is_waited_for_again() -> None:
+    left = replace(SILENT, left_at_s=NOW_S - LEAVE_LIMIT_S - 1)
+    outcome = step(3, (left,), seen(*BUSY[:3], desired=3, running=4))
+    assert outcome.retired == ()
+    assert "x was not removed by the platform and works on" in outcome.notes
+
+
+def test_silent_and_endless_ones_are_told_apart_where_they_are_removed_together() -> None:
+    silent = replace(SILENT, silent_since_s=NOW_S - SILENT_LIMIT_S - 1)
+    draining = (BUSY[0], replace(BUSY[1], state=WorkerState.DRAINING), BUSY[2])
+    (note,) = step(2, (Retired("b", NOW_S - DRAIN_LIMIT_S - 1), silent), seen(*draining, desired=4)).notes
+    assert note == "b, x hangs (12 hours without an end, 1 of them silent) and is removed without having drained"
+
+
+def test_a_silent_one_is_forgotten_where_it_can_not_be_named_or_others_are_not_protected() -> None:
+    """A group would choose another in its place, and so may a service whose workers are not spared."""
+    group = seen(*(replace(each, host=f"i-{each.worker_id}") for each in BUSY[:3]), desired=4, removes_by_name=True)
+    assert step(4, (SILENT,), group).retired == ()
+    plain = step(4, (SILENT,), seen(*BUSY[:2], worker("u", busy=2), desired=4))
+    assert plain == Outcome(4, ())
 
 
 def test_one_that_the_platform_spared_works_on_after_five_minutes() -> None:
@@ -81,11 +146,36 @@ def test_reports_that_can_not_be_read_say_nothing_of_the_workers_and_the_list_st
 
 def test_many_names_are_cut_short() -> None:
     workers = [protected(f"w{n}") for n in range(6)]
-    hang = tuple(Retired(f"w{n}", NOW_S - DRAIN_LIMIT_S - 1) for n in range(5))
-    (note,) = step(6, hang, seen(*workers)).notes
-    assert note == "w0, w1, w2 and 2 more did not drain within 12 hours and is given up on"
+    deaf = tuple(Retired(f"w{n}", NOW_S - DEAF_AFTER_S - 1) for n in range(5))
+    note, *_ = step(1, deaf, seen(*workers)).notes
+    assert note.startswith("w0, w1, w2 and 2 more was told to retire and works on")
 
 
 def test_workers_that_never_reported_go_first_as_they_hold_nothing() -> None:
     outcome = step(2, (), seen(*BUSY[:3], desired=5))
     assert (outcome.workers, ids(outcome)) == (3, {"b"})
+
+
+def test_a_pool_whose_retired_worker_hangs_as_a_whole_scales_in_all_the_same() -> None:
+    """It runs and is silent, so nothing could be trusted for ever: none of the others was let go either."""
+    state, desired, said = HELD, 4, []
+    for tick in range(150):
+        now_s = NOW_S + 10 * tick
+        names = [name for name in "abc" if name not in {each.worker_id for each in state.retired if each.left_at_s}]
+        listed = {each.worker_id for each in state.retired}
+        reports = [protected(name, 0, at_s=now_s) for name in names if name not in listed]
+        reports += [drained(name, at_s=now_s) for name in names if name in listed]
+        if "x" not in listed:
+            reports.append(protected("x", 0, at_s=now_s, started_at_s=now_s))  # the newest: it is retired first
+        running = desired if tick else 4
+        look = observe(
+            queue(0, at_s=now_s),
+            workers=tuple(reports),
+            seen=capacity(desired, running=running, at_s=now_s),
+            at_s=now_s,
+        )
+        decision, state = decide(POOL, state, look)
+        desired = decision.desired
+        said.append(decision.sentence)
+    assert desired == 1
+    assert any("x hangs (silent while it runs) and is removed without having drained" in each for each in said)

@@ -13,10 +13,13 @@ from tidegate.core.reports import WorkerState
 from tidegate.errors import Blocked, Denied, Gone, StateUnreadable, Throttled
 from tidegate.testing import FakeProtection, FakeWorkQueue
 from tidegate.worker.lapse import EVERY_S
-from tidegate.worker.lifecycle import Why
+from tidegate.worker.leases import LONGEST_LEASE_S
+from tidegate.worker.lifecycle import Lifecycle, Why
 from tidegate.worker.message import Message
 from tidegate.worker.reporter import DEAF_FOR_S
-from tidegate.worker.shield import HOLD_S, RENEW_S
+from tidegate.worker.retirement import Retirement
+from tidegate.worker.shield import HOLD_S, RENEW_S, Shield
+from tidegate.worker.slots import Slots
 
 pytestmark = pytest.mark.looptime
 
@@ -89,6 +92,28 @@ async def test_a_drained_worker_that_is_taken_back_works_again_within_two_second
         await until(lambda: work.started == [sent])
         assert now_s() - taken_back_at_s <= 2.1
         await until(lambda: bench.sink.reports[-1].state is WorkerState.RUNNING)
+
+
+async def test_a_handler_that_never_ends_keeps_a_retired_worker_for_no_longer_than_a_lease_can_last(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """Protected for ever, it would hold up scale-in and deployments until somebody looks."""
+    protection, slots, endless = FakeProtection(), Slots(4), asyncio.Event()
+    lifecycle, shield = Lifecycle(30.0, lambda: None, now_s), Shield(protection, now_s, lambda: 0.5)
+    await shield.hold()
+    slots.start()
+
+    async def never_settled() -> None:
+        await endless.wait()
+
+    retiring = asyncio.create_task(Retirement(lifecycle, slots, never_settled, shield).run())
+    lifecycle.retire(Why.SCALE_IN)
+    await asyncio.sleep(LONGEST_LEASE_S - 1)
+    assert (lifecycle.state, protection.asked[-1][1]) == (WorkerState.DRAINING, True)
+    await asyncio.sleep(2)
+    assert (lifecycle.state, protection.asked[-1][1]) == (WorkerState.RELEASED, False)
+    assert "1 handlers have not ended within 12 hours" in caplog.text
+    retiring.cancel()
 
 
 async def test_one_that_still_drains_is_taken_back_too() -> None:

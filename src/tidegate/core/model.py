@@ -135,6 +135,7 @@ class Retired:
 
     `left_at_s`: the desired count was lowered for it then. `renewal`: it is of an older revision, for the platform to
     replace, and the count stays. `deaf`: it has taken work all the same for so long that it can't have heard.
+    `silent_since_s`: nothing has been heard of it since then, and the platform runs more workers than report.
     """
 
     worker_id: str
@@ -142,6 +143,7 @@ class Retired:
     left_at_s: float | None = None
     renewal: bool = False
     deaf: bool = False
+    silent_since_s: float | None = None
 
 
 @value

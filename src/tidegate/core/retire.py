@@ -18,26 +18,14 @@ from tidegate.core.fleet import heard_of
 from tidegate.core.model import Retired
 from tidegate.core.observation import Capacity, Observation
 from tidegate.core.reports import Fleet, WorkerReport, WorkerState
+from tidegate.core.retire_astray import hangs, names, still_true
 from tidegate.core.value import value
 
 __all__ = ["Outcome", "is_gentle", "leaving_hosts", "not_left", "retire", "serving"]
 
-DRAIN_LIMIT_S: Final = 43_200.0 + 300.0
-"""SQS ends every lease after 12 hours: what drains for longer holds no message any more, it hangs."""
-
-LEAVE_LIMIT_S: Final = 300.0
-"""The platform stops a worker within seconds of the count's change. One that is still there after this, while the
-platform has no more than it was asked for, was spared: another one went, or none had to."""
-
-DEAF_AFTER_S: Final = 60.0
-DEAF_AFTER_HEARTBEATS: Final = 6
-"""A worker reads the list with each heartbeat. One that still takes work after this does not read it: another is
-retired in its stead, and it counts as one that works until it shows that it has heard."""
-
 BATCH_SHARE: Final = 0.1
 """Of the workers, in a deployment that starts nothing new before something old has gone."""
 
-_MOST_NAMED: Final = 3
 _RELEASED: Final = WorkerState.RELEASED
 
 
@@ -83,14 +71,16 @@ def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle
     if retired and seen.fleet.absence not in (None, Absence.MISSING):
         return _unseen(wanted, tuple(retired), seen)
     alive = {worker.worker_id: worker for worker in heard_of(seen.fleet.workers, seen.now_s)}
-    kept, notes = _still_true(retired, alive, seen)
+    kept, notes = still_true(retired, alive, seen)
+    kept = kept if gentle else tuple(each for each in kept if each.silent_since_s is None)
     before = len(_draining(kept))
     kept, taken_back = _take_back(kept, wanted - serving(kept, seen.capacity) if gentle else seen.capacity.desired)
     left = unheard = 0
     if gentle:
         kept, unheard = _choose(wanted, kept, alive, seen)
     if gentle and lower:
-        kept, left = _let_leave(kept, alive, seen.now_s)
+        kept, left, said = _let_leave(kept, alive, seen.now_s)
+        notes += said
     kept = (*kept, *_renewals(kept, alive, seen))
     as_it_is = seen.capacity.desired if gentle or before else 0
     if draining := _draining(kept):
@@ -125,43 +115,11 @@ def _unseen(wanted: int, retired: tuple[Retired, ...], seen: Observation) -> Out
     return Outcome(max(wanted, seen.capacity.desired if before else 0), kept, waiting, 0, taken_back, notes)
 
 
-def _still_true(
-    retired: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: Observation
-) -> tuple[tuple[Retired, ...], list[str]]:
-    """Without those that are gone, that hang, or that the platform spared; and what is to be said of them."""
-    present = [each for each in retired if each.worker_id in alive]
-    notes = []
-    if died := len(_draining(retired)) - len(_draining(present)):
-        notes.append(f"{died} retired fell silent, which the platform makes up for")
-    hung = [each for each in present if each.left_at_s is None and seen.now_s - each.since_s > DRAIN_LIMIT_S]
-    if hung:
-        notes.append(f"{_names(hung)} did not drain within 12 hours and is given up on")
-    spared = [each for each in present if _was_spared(each, seen)]
-    if any(not each.renewal for each in spared):
-        notes.append(f"{_names(spared)} was not removed by the platform and works on")
-    kept = [replace(each, deaf=_is_deaf(each, alive, seen.now_s)) for each in present if each not in (*hung, *spared)]
-    if deaf := [each for each in kept if each.deaf]:
-        notes.append(f"{_names(deaf)} was told to retire and works on: look whether it can read the fleet table")
-    return tuple(kept), notes
-
-
-def _is_deaf(each: Retired, alive: Mapping[str, WorkerReport], now_s: float) -> bool:
-    worker = alive[each.worker_id]
-    limit_s = max(DEAF_AFTER_S, DEAF_AFTER_HEARTBEATS * worker.heartbeat_s)
-    return each.left_at_s is None and worker.state is WorkerState.RUNNING and now_s - each.since_s > limit_s
-
-
-def _was_spared(each: Retired, seen: Observation) -> bool:
-    if each.renewal:
-        return not seen.capacity.deploying
-    overdue = each.left_at_s is not None and seen.now_s - each.left_at_s > LEAVE_LIMIT_S
-    return overdue and seen.capacity.running <= seen.capacity.desired
-
-
 def _take_back(retired: tuple[Retired, ...], more: int) -> tuple[tuple[Retired, ...], int]:
     """The last retired first: they have drained least. When all of them are not enough, those too that the count was
     lowered for: the platform may not have stopped them yet. Whoever never heard of it is not to hear of it now."""
-    newest_first = sorted(_draining(retired), key=lambda each: each.since_s, reverse=True)
+    able = [each for each in _draining(retired) if each.silent_since_s is None]
+    newest_first = sorted(able, key=lambda each: each.since_s, reverse=True)
     back = set(newest_first[: max(0, more)])
     if more > 0:
         back |= {each for each in retired if each.deaf}
@@ -187,8 +145,9 @@ def _unheard(alive: Mapping[str, WorkerReport], kept: Sequence[Retired], capacit
     """
     if capacity.removes_by_name:
         return 0
-    left = sum(each.left_at_s is not None for each in kept)
-    return min(spare, max(0, capacity.desired - (len(alive) - left)))
+    left = sum(each.left_at_s is not None and each.worker_id in alive for each in kept)
+    silent = sum(each.left_at_s is None and each.worker_id not in alive for each in kept)
+    return min(spare, max(0, capacity.desired - (len(alive) - left) - silent))
 
 
 def _least_busy(workers: Iterable[WorkerReport], kept: Sequence[Retired]) -> list[WorkerReport]:
@@ -216,17 +175,30 @@ def _renewals(kept: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: 
 
 def _let_leave(
     kept: tuple[Retired, ...], alive: Mapping[str, WorkerReport], now_s: float
-) -> tuple[tuple[Retired, ...], int]:
-    done = {each for each in _draining(kept) if alive[each.worker_id].state is _RELEASED}
-    return tuple(replace(each, left_at_s=now_s) if each in done else each for each in kept), len(done)
+) -> tuple[tuple[Retired, ...], int, list[str]]:
+    """The count falls for those that hold nothing: they say so, or have hung for so long that they can't."""
+    draining = _draining(kept)
+    hung = [each for each in draining if hangs(each, now_s) and _state(each, alive) is not _RELEASED]
+    done = {each for each in draining if _state(each, alive) is _RELEASED} | set(hung)
+    notes = [f"{names(hung)} hangs ({_how(hung, alive)}) and is removed without having drained"] if hung else []
+    return tuple(replace(each, left_at_s=now_s) if each in done else each for each in kept), len(done), notes
+
+
+def _state(each: Retired, alive: Mapping[str, WorkerReport]) -> WorkerState | None:
+    """None: it has fallen silent."""
+    return alive[each.worker_id].state if each.worker_id in alive else None
+
+
+def _how(hung: Sequence[Retired], alive: Mapping[str, WorkerReport]) -> str:
+    silent = sum(each.worker_id not in alive for each in hung)
+    if silent == len(hung):
+        return "silent while it runs"
+    return "12 hours without an end" if not silent else f"12 hours without an end, {silent} of them silent"
 
 
 def _sentence(draining: Sequence[Retired], alive: Mapping[str, WorkerReport]) -> str:
-    busy = sum(alive[each.worker_id].busy for each in draining)
-    count = len(draining)
-    return f"{count} retired and not stopped before {'it holds' if count == 1 else 'they hold'} nothing ({busy} busy)"
-
-
-def _names(retired: Sequence[Retired]) -> str:
-    names = ", ".join(each.worker_id for each in retired[:_MOST_NAMED])
-    return names if len(retired) <= _MOST_NAMED else f"{names} and {len(retired) - _MOST_NAMED} more"
+    heard = [alive[each.worker_id] for each in draining if each.worker_id in alive]
+    busy, count = sum(worker.busy for worker in heard), len(draining)
+    silent = f", {count - len(heard)} silent" if len(heard) < count else ""
+    who = "it holds" if count == 1 else "they hold"
+    return f"{count} retired and not stopped before {who} nothing ({busy} busy{silent})"

@@ -11,6 +11,7 @@ from tidegate.core.fleet import FleetSignals, heard_of, sum_fleet
 from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
+from tidegate.core.retire_astray import written_off
 from tidegate.core.value import value
 
 __all__ = [
@@ -171,14 +172,14 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
 
     No store at all (absence MISSING) is a pool without the SDK and fine. A store that failed is MISSING or DENIED. Once
     a pool has reported, running workers that are silent make it STALE: they may be busy for all that is known. Those
-    that were asked for and have not polled yet are excused.
+    that were asked for and have not polled yet are excused, and so are retired ones that have hung for long.
     """
     if seen.fleet.absence not in (None, Absence.MISSING):
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
     excused = sum([count for _, count in state.raises])
     heard = len(heard_of(seen.fleet.workers, seen.now_s)) if fleet is None else fleet.heard
-    silent = seen.capacity.running - heard - excused
+    silent = seen.capacity.running - heard - excused - written_off(state.retired, seen.now_s)
     uses_sdk = fleet is not None or _reported_lately(state, seen.now_s)
     return (Freshness.STALE if uses_sdk and silent > 0 else _FRESH), fleet
 

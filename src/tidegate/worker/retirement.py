@@ -1,10 +1,13 @@
 """A worker that is told to take no more work: it finishes what it holds, waits, and may be taken back at any time."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Coroutine
+from contextlib import suppress
 from typing import Any
 
 from tidegate.core.reports import WorkerState
+from tidegate.worker.leases import LONGEST_LEASE_S
 from tidegate.worker.lifecycle import Lifecycle
 from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
@@ -54,7 +57,16 @@ class Retirement:
         logger.info("worker holds nothing any more (%s)", self._lifecycle.reason)
 
     async def _let_go(self) -> None:
-        await self._settled()
+        """What has not ended when every lease has holds nothing: it may be stopped, and none need wait for it."""
+        with suppress(TimeoutError):
+            async with asyncio.timeout(LONGEST_LEASE_S):
+                await self._settled()
+        if self._slots.busy:
+            logger.error(
+                "%d handlers have not ended within 12 hours: their messages are others' by now, and the platform may "
+                "take this worker",
+                self._slots.busy,
+            )
         await self._shield.drop()
 
     async def _come_back(self) -> None:
