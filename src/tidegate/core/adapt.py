@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from tidegate.core.arrivals import slope_per_s
+from tidegate.core.arrivals import slope_per_s, windowed_per_s
 from tidegate.core.model import Pool, Sample
 from tidegate.core.news import Waits
 from tidegate.core.samples import Samples
@@ -16,9 +16,11 @@ __all__ = [
     "blind_s",
     "calm_share",
     "growth",
+    "late_by_age",
     "learn_lean",
     "learn_margin",
     "learn_surge",
+    "margin_by_age",
 ]
 
 SIGNAL_LAG_S = 30.0
@@ -125,12 +127,37 @@ def learn_margin(
 
     Ten minutes' worth of the usual traffic late doubles the need; what is in time takes it back, slowly. A burst is no
     more worth than the time that it took, which is no longer than those waits tell of (`told_s`), however long ago the
-    last tick was: else one that wakes an idle pool doubled its need in a tick. Nothing is added
-    while what was needed could not be had (anti-windup: at a ceiling or on the way up a ramp).
+    last tick was: else one that wakes an idle pool doubled its need in a tick. Nothing is added while what was needed
+    could not be had (anti-windup: at a ceiling or on the way up a ramp).
     """
     faded = margin * math.exp(-elapsed_s / MARGIN_MEMORY_S)
     if waits is None or mean_per_s <= 0:
         return faded
     worth_s = min(waits.starts / mean_per_s, told_s)
-    over = (waits.late_share - MARGIN_LATE) * worth_s / MARGIN_FULL_S
-    return min(MARGIN_MOST, max(0.0, faded + (min(over, 0.0) if limited else over)))
+    return _integrated(faded, waits.late_share, worth_s, limited=limited)
+
+
+def late_by_age(target_s: float, signals: Signals, samples: Sequence[Sample]) -> float | None:
+    """Where no worker tells of waits: all are late (1) while the oldest age is over the target and the queue is as long
+    as such waits make it, none (0) while it is not; None where neither is known.
+
+    Half as long will do, for counts may be low. A shorter one has an old head for another reason: AWS does not say
+    whether the age counts what is in flight, and a standard queue may leave one message lying.
+    """
+    if signals.age_s is None or len(samples) < 2:
+        return None
+    if signals.age_s <= target_s:
+        return 0.0
+    long = samples[-1].waiting >= target_s / 2 * windowed_per_s(Samples.of(samples), MARGIN_FULL_S)
+    return 1.0 if long and samples[-1].waiting > 0 else None
+
+
+def margin_by_age(margin: float, late_share: float | None, elapsed_s: float, *, limited: bool) -> float:
+    """As `learn_margin`, by the oldest age: a tick is worth its time, a minute at most."""
+    faded = margin * math.exp(-elapsed_s / MARGIN_MEMORY_S)
+    return faded if late_share is None else _integrated(faded, late_share, min(elapsed_s, 60.0), limited=limited)
+
+
+def _integrated(margin: float, late_share: float, worth_s: float, *, limited: bool) -> float:
+    over = (late_share - MARGIN_LATE) * worth_s / MARGIN_FULL_S
+    return min(MARGIN_MOST, max(0.0, margin + (min(over, 0.0) if limited else over)))

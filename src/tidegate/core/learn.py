@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from tidegate.core import times
-from tidegate.core.adapt import blind_s, calm_share, learn_lean, learn_margin, learn_surge
+from tidegate.core.adapt import blind_s, calm_share, late_by_age, learn_lean, learn_margin, learn_surge, margin_by_age
 from tidegate.core.arrivals import arrivals_per_s, chance_per_s, extend_samples, mean_per_s, steady_per_s
 from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.ceiling import learn_quick
@@ -45,7 +45,7 @@ def learn(
     classes = learn_classes(state.classes, signals.fleet, elapsed_s)
     heard = listen(state, seen, signals)
     start_up = times.start_up_s(pool, heard.start_ups_s)
-    measured = times.service_time(pool, known, signals) or hinted(pool)
+    measured = times.service_time(pool, known, signals, state.samples) or hinted(pool)
     measured = mixed(pool, classes, measured) if measured else None
     balance = state.balance
     if seen.fleet.absence is None:  # else the waits that belong to these counts will never be told
@@ -65,7 +65,7 @@ def learn(
         quick_s=learn_quick(state, known, elapsed_s),
         samples=samples,
         count_error=learn_count_error(state.count_error, samples),
-        margin=0.0 if moved is not None else _margin(state, signals, usual_per_s(balance), elapsed_s),
+        margin=0.0 if moved is not None else _margin(pool, state, samples, signals, usual_per_s(balance), elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
         surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s, state.count_error),
     )
@@ -155,11 +155,14 @@ def _with_margin(service_time: Estimate, margin: float) -> Estimate:
     return Estimate(service_time.value * (1.0 + margin), service_time.source)
 
 
-def _margin(state: PoolState, signals: Signals, usual: float, elapsed_s: float) -> float:
+def _margin(pool: Pool, state: PoolState, samples: Samples, signals: Signals, usual: float, elapsed_s: float) -> float:
     """Not asked where messages were moved in: old when they came, their waits say nothing of this pool."""
-    waits, told_s = (signals.fleet.waits, signals.fleet.told_s) if signals.fleet else (None, 0.0)
+    fleet = signals.fleet
     limited = bool(state.lows) and state.desired is not None and state.lows[-1][1] > state.desired
-    return learn_margin(state.margin, waits, told_s, usual, elapsed_s, limited=limited)
+    if fleet is not None:
+        return learn_margin(state.margin, fleet.waits, fleet.told_s, usual, elapsed_s, limited=limited)
+    late_share = late_by_age(pool.target_wait_s, signals, samples) if signals.fleet_heard else None
+    return margin_by_age(state.margin, late_share, elapsed_s, limited=limited)
 
 
 def _waiting_now(pool: Pool, state: PoolState, arrivals: Estimate, signals: Signals, now_s: float) -> float:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from tidegate.core.absence import Absence
 from tidegate.core.estimate import Estimate
 from tidegate.core.fleet import FleetSignals, known_worker
-from tidegate.core.model import KnownWorker, Pool, PoolState, ServiceTime
+from tidegate.core.model import KnownWorker, Pool, PoolState, Sample, ServiceTime
 from tidegate.core.news import digest
 from tidegate.core.observation import Capacity
 from tidegate.core.reports import Fleet, WorkerReport
 from tidegate.core.signals import Signals
+from tidegate.core.untold import untold_service_time_s
 from tidegate.core.value import value
 
 __all__ = [
@@ -53,11 +54,13 @@ def learn_service_time(known: ServiceTime | None, fleet: FleetSignals | None, el
     )
 
 
-def service_time(pool: Pool, known: ServiceTime | None, signals: Signals) -> tuple[Estimate, float] | None:
+def service_time(
+    pool: Pool, known: ServiceTime | None, signals: Signals, samples: Sequence[Sample] = ()
+) -> tuple[Estimate, float] | None:
     """Mean service time in seconds and its squared coefficient of variation; None when nothing is known.
 
     Measured by the workers, with the hint weighing as ten runs; else the hint; else, where no worker reports, Little's
-    law on CloudWatch: in flight ÷ deletions a second. Unmeasured spread counts as exponential (1).
+    law on CloudWatch (`core.untold`). Unmeasured spread counts as exponential (1).
     """
     hint = pool.service_time_hint_s
     if known is not None:
@@ -66,10 +69,8 @@ def service_time(pool: Pool, known: ServiceTime | None, signals: Signals) -> tup
         return Estimate(mean, "workers"), _variation(known)
     if hint is not None:
         return Estimate(hint, "hint"), 1.0
-    worked_on = min(signals.in_flight, signals.slots_at_most)  # the rest was prefetched, or backs off
-    if signals.fleet is None and signals.deleted_per_s and worked_on > 0:
-        return Estimate(worked_on / signals.deleted_per_s, "cloudwatch"), 1.0
-    return None
+    untold_s = untold_service_time_s(samples, signals)
+    return None if untold_s is None else (Estimate(untold_s, "cloudwatch"), 1.0)
 
 
 def _variation(known: ServiceTime) -> float:

@@ -1,0 +1,83 @@
+"""Pools whose workers tell nothing: service times and lateness come from the queue's counts and CloudWatch alone."""
+
+from dataclasses import replace
+
+import pytest
+
+from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
+from tidegate.core.absence import Absence
+from tidegate.core.adapt import late_by_age, margin_by_age
+from tidegate.core.decide import decide
+from tidegate.core.model import PoolState, Sample
+from tidegate.core.signals import Signals, read_signals
+from tidegate.core.untold import untold_service_time_s
+
+SERVICE_S = 5.0
+
+
+def seen(in_flight: float, deleted_per_s: float | None, state: PoolState | None = None, **more: float) -> Signals:
+    told = observe(queue(300, in_flight, deleted_per_s=deleted_per_s, **more), seen=capacity(100))  # type: ignore[arg-type]  # the fields vary
+    return read_signals(POOL, state or PoolState(), told)
+
+
+def grown(ticks: int) -> tuple[Sample, ...]:
+    """Samples of a pool that went from 4 slots to 80 a minute ago: none of what those deleted is known yet."""
+    samples, deleted = [], 0.0
+    for n in range(ticks):
+        ago_s = 10 * (ticks - 1 - n)
+        flying = 80.0 if ago_s <= 60 else 4.0
+        deleted += 4.0 / SERVICE_S * 10
+        samples.append(Sample(NOW_S - ago_s, deleted + 300 + flying, 300.0, 300 + flying, 300.0))
+    return tuple(samples)
+
+
+@pytest.mark.parametrize("ticks", [11, 20, 60])
+def test_what_is_in_flight_is_held_against_the_deletions_of_the_same_minutes(ticks: int) -> None:
+    assert untold_service_time_s(grown(ticks), seen(80, 0.8)) == pytest.approx(SERVICE_S)
+    assert untold_service_time_s((), seen(80, 0.8)) == pytest.approx(100.0), "there is nothing to look back at"
+    assert untold_service_time_s(grown(3), seen(80, 0.8)) == pytest.approx(100.0)
+
+
+def test_without_deletions_and_while_reporting_workers_are_silent_samples_say_nothing() -> None:
+    idle = tuple(sample._replace(arrived=300.0, in_hand=300.0) for sample in grown(20))
+    assert untold_service_time_s(idle, seen(80, 0.8)) is None
+    assert untold_service_time_s(grown(20), seen(80, None)) is None
+    silent = PoolState(reported_at_s=NOW_S - 100)
+    assert untold_service_time_s(grown(20), seen(40, 0.8, silent)) == pytest.approx(50.0), "samples have stopped"
+    told = read_signals(POOL, PoolState(), observe(queue(1, 4, deleted_per_s=1.0), workers=(worker(),)))
+    assert untold_service_time_s(grown(20), told) is None
+
+
+@pytest.mark.parametrize(
+    ("waiting", "age_s", "late"),
+    [(300, 61.0, 1.0), (151, 61.0, 1.0), (149, 61.0, None), (0, 61.0, None), (300, 60.0, 0.0), (300, None, None)],
+)
+def test_an_old_head_makes_a_pool_late_only_where_as_many_wait_as_such_waits_make(
+    waiting: float, age_s: float | None, late: float | None
+) -> None:
+    """Five a second over a minute are three hundred. A poison head, and a long job in flight, are nobody's wait."""
+    samples = tuple(Sample(NOW_S - 100 + 10 * n, 50.0 * n, waiting, waiting, waiting) for n in range(11))
+    signals = read_signals(POOL, PoolState(), observe(queue(waiting, age_s=age_s)))
+    assert late_by_age(60.0, signals, samples) == late
+    assert late_by_age(60.0, signals, samples[:1]) is None
+
+
+def test_ten_minutes_of_an_age_over_the_target_double_the_need_and_ages_under_it_take_it_back_slowly() -> None:
+    margin = 0.0
+    for _ in range(61):
+        margin = margin_by_age(margin, 1.0, 10.0, limited=False)
+    assert margin == pytest.approx(1.0, abs=0.05)
+    assert margin_by_age(0.5, 1.0, 10.0, limited=True) == pytest.approx(0.5, rel=0.01)
+    assert margin_by_age(0.5, 0.0, 10.0, limited=False) < margin_by_age(0.5, None, 10.0, limited=False) < 0.5
+    assert margin_by_age(0.0, 1.0, 600.0, limited=False) == pytest.approx(0.1, rel=0.01), "a gap is worth a minute"
+
+
+@pytest.mark.parametrize(("absence", "raised"), [(Absence.MISSING, True), (Absence.THROTTLED, False)])
+def test_a_pool_without_reports_that_is_late_is_given_more_and_one_whose_reports_are_away_waits_for_them(
+    absence: Absence, *, raised: bool
+) -> None:
+    pool = replace(POOL, policy="wait", utilization=None)
+    samples = tuple(Sample(NOW_S - 110 + 10 * n, 50.0 * n, 300, 300, 300) for n in range(11))
+    state = PoolState(samples=samples, ticked_at_s=NOW_S - 10)
+    _, after = decide(pool, state, observe(queue(300, age_s=90.0), fleet_absence=absence))
+    assert (after.margin > 0) is raised
