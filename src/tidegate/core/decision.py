@@ -1,6 +1,5 @@
 """A pool's decision: what is wanted, which rule had the last word, and every step's values. All frozen."""
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -60,7 +59,7 @@ def shown(figure: float, digits: int) -> float:
     (0.667, 12.0, 0.0, 1e+300)
     """
     parts = _PARTS[digits]
-    return math.floor(figure * parts + 0.5) / parts if -_EXACT < figure < _EXACT else figure
+    return (figure * parts + 0.5) // 1.0 / parts if -_EXACT < figure < _EXACT else figure
 
 
 @value

@@ -89,15 +89,15 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
     done = done_since(state, fleet.workers)
     news, read_s = done.news, read_at_s(state)
     since_s = max(0.0, now_s - read_s) if read_s is not None else 0.0
-    slots, busy, buffered = _held(current)
+    slots, busy, busy_workers, idle, buffered, taking = _held(current, state.ticked_at_s)
     runs, sum_s, square_sum_s2, retries_held = ran(news)
     return FleetSignals(
         heard=len(alive),
         workers=len(current),
         slots=slots,
         busy=busy,
-        busy_workers=sum([worker.busy > 0 for worker in current]),
-        idle=sum([_idle(worker, state.ticked_at_s) for worker in current if worker.busy != worker.slots]),
+        busy_workers=busy_workers,
+        idle=idle,
         heartbeat_s=max([worker.heartbeat_s for worker in current]),
         since_s=since_s,
         starts=done.starts,
@@ -110,7 +110,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         waits=waits_of(news, target_wait_s),
         buffered=buffered,
         classes=by_class(news),
-        taking=[worker.state for worker in current].count(_RUNNING),
+        taking=taking,
         leases_lost=done.leases_lost,
         calls=calls_of(news),
         barred=sum([_barred(worker, worker.permitted) for worker in current if worker.permitted is not None]),
@@ -120,14 +120,22 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
     )
 
 
-def _held(workers: Iterable[WorkerReport]) -> tuple[int, int, int]:
-    """Slots, those that are busy, and messages received that have not started."""
-    slots = busy = buffered = 0
+def _held(workers: Iterable[WorkerReport], ticked_at_s: float | None) -> tuple[int, int, int, int, int, int]:
+    """Slots, those that are busy, workers that have any such, slots that are idle (see `_idle`), messages received that
+    have not started, workers that take work.
+    """
+    slots = busy = busy_workers = idle = buffered = taking = 0
     for worker in workers:
         slots += worker.slots
-        busy += worker.busy
         buffered += worker.buffered
-    return slots, busy, buffered
+        if working := worker.busy:
+            busy += working
+            busy_workers += 1
+        if worker.state is _RUNNING:
+            taking += 1
+            if working != worker.slots:
+                idle += _idle(worker, ticked_at_s)
+    return slots, busy, busy_workers, idle, buffered, taking
 
 
 def _barred(worker: WorkerReport, permitted: int) -> int:
@@ -137,8 +145,7 @@ def _barred(worker: WorkerReport, permitted: int) -> int:
 
 def _fleet_slots(workers: Iterable[WorkerReport]) -> int | None:
     limits = [worker.fleet_slots for worker in workers]
-    given = [limit for limit in limits if limit is not None]
-    return max(given) if len(given) == len(limits) else None
+    return None if None in limits else max(limit for limit in limits if limit is not None)
 
 
 def fleet_limit(known: int | None, fleet: FleetSignals | None) -> int | None:
@@ -164,8 +171,7 @@ def heard_of(workers: Iterable[WorkerReport], now_s: float) -> list[WorkerReport
 
 def _idle(worker: WorkerReport, ticked_at_s: float | None) -> int:
     """As reported since the last tick: an earlier heartbeat knows nothing of what that tick saw come."""
-    told = ticked_at_s is None or worker.reported_at_s > ticked_at_s
-    if not (told and _polls(worker)):
+    if not (ticked_at_s is None or worker.reported_at_s > ticked_at_s) or not _polls(worker):
         return 0
     free = worker.slots - worker.busy
     return free if worker.permitted is None else free - _barred(worker, worker.permitted)
@@ -177,7 +183,7 @@ def _polls(worker: WorkerReport) -> bool:
     Not one that is denied, throttled or cut off from its queue: the slots of such a one are idle whatever waits.
     """
     first_s, answered_s = worker.first_receive_at_s, worker.answered_at_s
-    if worker.state is not _RUNNING or first_s is None:
+    if first_s is None:
         return False
     answered = answered_s is None or worker.reported_at_s - answered_s <= ANSWERED_WITHIN_S
     return answered and worker.reported_at_s - first_s >= worker.heartbeat_s / 2

@@ -85,15 +85,15 @@ def done_since(state: PoolState, workers: Iterable[WorkerReport]) -> Done:
     What is news is told by what was done, not by time: the worker's clock may be off.
     """
     starts = completions = failures = leases_lost = 0
-    news, since_s = [], read_at_s(state)
+    known, news, since_s = state.known_workers, [], read_at_s(state)
     for worker in workers:
-        before, figures = state.known_workers.get(digest(worker.worker_id)), worker.total
+        before, figures = known.get(digest(worker.worker_id)), worker.total
         seen = before
         if seen is None:
             seen, figures = _UNKNOWN, _unheard(worker, since_s)
         begun, ended = figures.starts - seen.starts, figures.completions - seen.completions
         failed, lost = figures.failures - seen.failures, figures.leases_lost - seen.leases_lost
-        if before is None or begun or ended or failed:
+        if begun or ended or failed or before is None:
             news.append(worker.recent)
         starts += begun if begun > 0 else 0
         completions += ended if ended > 0 else 0
