@@ -6,10 +6,10 @@ wait on average = starts a second × the wait, so the waits measured are what th
 """
 
 import math
-from dataclasses import replace
 
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Balance
+from tidegate.core.value import maker
 
 __all__ = ["count_scale", "learn_balance", "occupancy_s", "usual_per_s"]
 
@@ -27,6 +27,8 @@ LEAST_SCALE, MOST_SCALE = 0.7, 2.5
 BACKLOG_LEAST = 5.0
 """With fewer messages in the queue there is nothing to calibrate by."""
 
+_balance = maker(Balance)
+
 
 def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, elapsed_s: float) -> Balance:
     """Add a tick: slots busy, runs begun and ended since reports were last read; waits told and messages counted
@@ -41,12 +43,14 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
     if fleet is None:
         return known
     fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S)
-    return replace(
-        known,
+    return _balance(
         busy_s=known.busy_s * fade + fleet.busy * fleet.since_s,
         starts=known.starts * fade + fleet.starts,
         ends=known.ends * fade + fleet.ends,
         seen_s=known.seen_s * fade + fleet.since_s,
+        waited_s=known.waited_s,
+        counted_s=known.counted_s,
+        span_s=known.span_s,
     )
 
 
@@ -56,8 +60,11 @@ def _with_queue(known: Balance, fleet: FleetSignals | None, counted: float, elap
     told_s = min(elapsed_s, fleet.told_s) if fleet and fleet.starts else elapsed_s
     waited_s = fleet.waits.sum_s if fleet and fleet.waits else 0.0
     fade = math.exp(-told_s / QUEUE_MEMORY_S)
-    return replace(
-        known,
+    return _balance(
+        busy_s=known.busy_s,
+        starts=known.starts,
+        ends=known.ends,
+        seen_s=known.seen_s,
         waited_s=(known.waited_s + waited_s) * fade,
         counted_s=(known.counted_s + counted * told_s) * fade,
         span_s=(known.span_s + told_s) * fade,

@@ -25,7 +25,7 @@ from tidegate.core.rules import Bounds, apply_rules, needs_with_band
 from tidegate.core.signals import Freshness, Signals, known_slots, read_signals
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.trail import Trail
-from tidegate.core.value import changed
+from tidegate.core.value import changed, maker
 from tidegate.core.wait import hold_the_wait
 from tidegate.core.watch import watch
 
@@ -36,6 +36,7 @@ _BLIND = {
     Freshness.DENIED: Reason.QUEUE_DENIED,
     Freshness.STALE: Reason.SIGNAL_STALE,
 }
+_decided = maker(Decision)
 
 
 def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Decision, PoolState]:
@@ -211,7 +212,7 @@ def _decision(
 ) -> Decision:
     current = trail.seen.capacity.desired
     action = Action.OUT if trail.workers > current else Action.IN if trail.workers < current else Action.HOLD
-    return Decision(
+    return _decided(
         pool=trail.pool.name,
         at_s=trail.seen.now_s,
         current=current,

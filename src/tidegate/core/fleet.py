@@ -7,7 +7,7 @@ from operator import attrgetter
 from tidegate.core.model import KnownWorker, PoolState
 from tidegate.core.news import Waits, by_class, calls_of, done_since, ran, read_at_s, waits_of
 from tidegate.core.reports import ClassFigures, DependencyFigures, Fleet, WorkerReport, WorkerState
-from tidegate.core.value import value
+from tidegate.core.value import maker, value
 
 __all__ = ["FleetSignals", "fleet_limit", "heard_of", "known_worker", "sum_fleet"]
 
@@ -77,6 +77,9 @@ class FleetSignals:
         return max(1, round(self.slots / self.workers))
 
 
+_fleet_signals = maker(FleetSignals)
+
+
 def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float) -> FleetSignals | None:
     """None when no worker that takes or finishes work was heard of within three of its heartbeats.
 
@@ -91,7 +94,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
     since_s = max(0.0, now_s - read_s) if read_s is not None else 0.0
     slots, busy, busy_workers, idle, buffered, taking = _held(current, state.ticked_at_s)
     runs, sum_s, square_sum_s2, retries_held = ran(news)
-    return FleetSignals(
+    return _fleet_signals(
         heard=len(alive),
         workers=len(current),
         slots=slots,

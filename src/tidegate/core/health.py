@@ -12,6 +12,7 @@ from tidegate.core.durations import format_duration
 from tidegate.core.memory import ClassMemory, HealthMemory
 from tidegate.core.model import Pool
 from tidegate.core.reports import UNCLASSED
+from tidegate.core.value import maker
 
 __all__ = [
     "CHANGES_KEPT",
@@ -39,6 +40,8 @@ REVERSALS_MANY = 12
 """An hour with so many turns: every five minutes, each has started workers for nothing or stopped them too early."""
 
 CROWD_SIGMAS = 3.0
+
+_health = maker(Health)
 
 
 def learn_health(
@@ -78,7 +81,7 @@ def health_of(memory: HealthMemory, pool: Pool, at_s: float, notices: tuple[str,
     ups = [change > 0 for _, change in memory.changes]
     reversals = sum(map(ne, ups[1:], ups))
     usual, share = _usual(memory)
-    figures = Health(
+    figures = _health(
         changes_per_min=recent / (RECENT_S / 60),
         reversals_per_h=reversals,
         pinned_share=shown(memory.pinned, 4),

@@ -21,7 +21,7 @@ from tidegate.core.removals import without_removals
 from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 from tidegate.core.typical import typical_per_s
-from tidegate.core.value import changed, value
+from tidegate.core.value import changed, maker, value
 from tidegate.core.waiting import head_age_s, waiting
 
 __all__ = ["Learned", "learn", "listen"]
@@ -34,6 +34,9 @@ class Learned:
     state: PoolState
     load: Load | None
     notices: tuple[str, ...]
+
+
+_load_of = maker(Load)
 
 
 def learn(
@@ -130,7 +133,7 @@ def _load(
     samples = state.samples
     arrivals = arrivals_per_s(pool, samples, signals, measured[0].value, state.count_error)
     calm = calm_share(state.surge, arrivals.value, blind_s(pool, start_up.value))
-    return Load(
+    return _load_of(
         arrivals=with_due(arrivals, signals.delayed),
         waiting=_waiting_now(pool, state, arrivals, signals, seen.now_s),
         head_age=head_age_here(head_age_s(samples, signals), state.moved_in, seen.now_s),

@@ -12,7 +12,7 @@ from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
 from tidegate.core.retire_astray import written_off
-from tidegate.core.value import value
+from tidegate.core.value import maker, value
 
 __all__ = [
     "METRIC_MAX_AGE_S",
@@ -102,6 +102,9 @@ class Signals:
         return self.waiting + self.in_flight
 
 
+_signals = maker(Signals)
+
+
 def classify(reading: Reading, now_s: float, max_age_s: float) -> Freshness:
     """Fresh up to and at `max_age_s`, stale after it; absent readings keep their kind (throttled counts as missing).
 
@@ -130,7 +133,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
     in_hand = (waiting, in_flight) if worst is _FRESH else None
     told = oldest if _worst(age_states) is _FRESH else None
     age = judge_age(oldest, state.oldest_sent)
-    return Signals(
+    return _signals(
         counts=worst,
         waiting=waiting,
         in_flight=in_flight,

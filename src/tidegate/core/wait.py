@@ -14,7 +14,7 @@ from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.model import Pool
 from tidegate.core.need import LATE_SHARE_ALLOWED, Load, Sized
 from tidegate.core.sizing import slots_for_target, workers_for
-from tidegate.core.value import value
+from tidegate.core.value import maker, value
 
 __all__ = ["hold_the_wait"]
 
@@ -63,6 +63,9 @@ class _Terms:
     headroom: float
     regulated: float
     drain: float
+
+
+_terms_of = maker(_Terms)
 
 
 def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
@@ -122,7 +125,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
     offered = load.arrivals.value * mean_s
     reserve = grown * max(0.0, 1.0 - (target_s - standing_s) / blind)
-    return _Terms(
+    return _terms_of(
         lasting_per_s=lasting_per_s,
         offered=offered,
         blind_s=blind,

@@ -13,7 +13,7 @@ from tidegate.core.overrides import in_force
 from tidegate.core.signals import Signals
 from tidegate.core.starting import learn_presence
 from tidegate.core.times import hold_s, start_up_s
-from tidegate.core.value import value
+from tidegate.core.value import maker, value
 
 __all__ = ["Watched", "watch"]
 
@@ -32,6 +32,9 @@ class Watched:
     notices: tuple[str, ...]
 
 
+_watched = maker(Watched)
+
+
 def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> Watched:
     """Let overrides run out, notice a gap in the ticks and what others do, and remember that workers report."""
     now_s, watched_s = seen.now_s, state.watched_since_s
@@ -39,7 +42,7 @@ def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> 
     gap = since_s > 3 * pool.tick_s and since_s > hold_s(pool, start_up_s(pool, state.start_ups_s))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     contest, foreign = learn_foreign(pool, state, seen.capacity, now_s)
-    return Watched(
+    return _watched(
         override=in_force(state.override, now_s),
         contest=contest,
         presence=learn_presence(state, signals, seen.capacity, now_s),

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from tidegate.core.downstream.state import GuardMemory, Level
 from tidegate.core.fleet import FleetSignals
+from tidegate.core.value import maker
 
 __all__ = [
     "Effect",
@@ -43,6 +44,8 @@ by more than half of it they were."""
 PROBE_GAIN = 1.25
 SATURATED = 0.9
 DOUBTFUL = 1.3
+
+_level = maker(Level)
 
 
 class Effect(StrEnum):
@@ -142,7 +145,7 @@ def text(before: Level, level: Level) -> str:
 
 def _added(level: Level, fleet: FleetSignals, elapsed_s: float, mean_s: float) -> Level:
     fade = math.exp(-elapsed_s / max(FADE_S, FADE_SERVICE_TIMES * mean_s))
-    return Level(
+    return _level(
         workers=level.workers,
         since_s=level.since_s,
         span_s=level.span_s * fade + elapsed_s,
