@@ -5,6 +5,7 @@ import re
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -160,6 +161,25 @@ def test_the_page_shows_every_policy_and_escapes_the_name(told: Backtest) -> Non
         assert page.text.count(each.title) >= 3  # bar, card, table
     assert html.count("<svg") == 2 * RUNS + 1  # workers and waits of each, and what arrives
     assert "nan" not in re.sub(r"[a-z]*nan[a-z]+|[a-z]+nan[a-z]*", "", html.lower())
+
+
+def test_every_chart_is_valid_svg_within_its_frame_and_says_in_words_what_it_shows(told: Backtest) -> None:
+    charts = [ElementTree.fromstring(each) for each in re.findall(r"<svg.*?</svg>", backtest_html(told, None))]  # noqa: S314  our own page
+    assert {(chart.get("role"), chart.get("viewBox")) for chart in charts} == {("img", "0 0 1000 100")}
+    for chart in charts:
+        drawn = [part for part in chart if part.tag != "rect"]
+        points = [each.get("points", "") for each in drawn]
+        places = [float(number) for number in re.split(r"[ ,]", " ".join(points)) if number]
+        assert drawn
+        assert all(0 <= x <= 1000 and 0 <= y <= 100 for x, y in zip(places[::2], places[1::2], strict=True))
+    labels = [chart.get("aria-label") for chart in charts]
+    assert labels[0] is not None
+    assert labels[0].startswith("arrivals, up to ")
+    for each in told.results:
+        for what in ("workers", "longest waits"):
+            assert (
+                len([label for label in labels if label and label.startswith(f"{what} of {each.title}, up to ")]) == 1
+            )
 
 
 @pytest.mark.parametrize("price", [None, 0.05])
