@@ -105,7 +105,7 @@ def test_no_region_anywhere_names_the_setting(account: pytest.MonkeyPatch) -> No
         AwsClients().sqs()
 
 
-@pytest.mark.parametrize("endpoint", ["127.0.0.1:4566", "http://[nonsense"])
+@pytest.mark.parametrize("endpoint", ["127.0.0.1:4566", "http://[nonsense", "ftp://host", "http://host:99999"])
 def test_an_endpoint_that_is_no_url_is_invalid(account: pytest.MonkeyPatch, endpoint: str) -> None:
     with pytest.raises(Invalid, match=r"AWS_ENDPOINT_URL\) as http://host:port"):
         AwsClients(endpoint_url=endpoint).sqs()

@@ -11,6 +11,7 @@ from typing import TextIO
 
 import pytest
 
+from tidegate.entrypoints.show import say
 from tidegate.entrypoints.streams import Lossy, ending_well
 
 
@@ -114,3 +115,15 @@ def test_a_failure_that_is_not_of_stdout_comes_out_as_it_is(
         raise unwritten
 
     assert raised.value is unwritten
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_what_the_streams_encoding_has_not_is_written_all_the_same(
+    encoding: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A C locale, or PYTHONIOENCODING: `validate` has an arrow in each of its lines."""
+    kept = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(kept, encoding=encoding))
+    with ending_well():
+        say("orders → prod")
+    assert kept.getvalue() == b"orders \\u2192 prod\n"

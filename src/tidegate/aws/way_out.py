@@ -24,10 +24,13 @@ _BUNDLES: Final = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
 
 def check_way_out(endpoint_url: str, session: Any) -> None:
     """Raises ConfigError when the proxy for `endpoint_url` is no URL, or what is to verify its certificate is no file
-    of certificates. `session` is botocore's, or None where only the environment is to be looked at.
+    of certificates; ValueError when the endpoint is none that can be called. `session` is botocore's, or None where
+    only the environment is to be looked at.
 
     Asks nothing of the network. Plain http needs no certificates, and what NO_PROXY names no proxy.
     """
+    if (parts := urlsplit(endpoint_url)).scheme not in _SCHEMES or parts.port == 0:
+        raise ValueError(f"Invalid endpoint: {endpoint_url}")
     faults = [_proxy_fault(endpoint_url)]
     if endpoint_url.startswith("https:"):
         faults.append(_bundle_fault(session))

@@ -1,5 +1,6 @@
 """Output that fails: a full disk, a reader that has gone, a stream that was never there. None of it stops a tick."""
 
+import io
 import os
 import sys
 import threading
@@ -98,6 +99,7 @@ def ending_well() -> Iterator[None]:
     A reader that has gone is not told of: that is how `| head` ends everything before it. Exit code 1, as click's.
     """
     _open_closed()
+    _say_all(sys.stdout)
     stdout = sys.stdout
     sys.stdout = cast(TextIO, _Marked(stdout))
     try:
@@ -119,6 +121,13 @@ def _open_closed() -> None:
     for name in ("stdout", "stderr"):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115  for as long as the process
+
+
+def _say_all(stream: TextIO) -> None:
+    """An arrow that the stream's encoding has not (a C locale, PYTHONIOENCODING) is written as Python would: stderr
+    does so by itself."""
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(errors="backslashreplace")
 
 
 def _silence(stdout: TextIO) -> None:
