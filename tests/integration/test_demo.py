@@ -151,7 +151,7 @@ def test_a_signal_ends_a_demo_and_everything_in_it(number: signal.Signals, code:
         (("--trace", "none.csv"), "--trace = 'none.csv': can't be read"),
         (("--speed", "2"), "--speed = 2.0: there is no trace to speed up; give --trace FILE too"),
         (("--for", "soon"), "--for = 'soon'"),
-        (("--json", "."), "--json = '.': it is a directory; write a file's name"),
+        (("--json", "."), "--json = '.': is a directory; write the name of a file"),
         (("--for", "100000d"), "is more than a day; write 24h or less"),
         (("--json", "nowhere/out.json"), "--json = 'nowhere/out.json': its directory does not exist"),
     ],

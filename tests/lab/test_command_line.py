@@ -1,6 +1,7 @@
 """`tidegate lab` and `tidegate backtest` as the one command reaches them, and the examples in the docstrings."""
 
 import doctest
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -9,8 +10,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tidegate.entrypoints.cli import app
+from tidegate.errors import ConfigError
 from tidegate.lab import backtest, bootstrap, history, optimum, report_plot
 from tidegate.lab.peers import minutes
+from tidegate.stores.output import writable
 
 
 @pytest.mark.parametrize("command", ["lab", "backtest"])
@@ -53,6 +56,25 @@ def test_a_file_that_can_not_be_written_is_one_line_and_exit_code_2(
     result = CliRunner().invoke(app, [*args, "--trace", "trace.csv", "--max-messages", "100"])
     assert result.exit_code == 2
     assert said in result.stderr.splitlines()[-1]
+
+
+def test_a_place_that_may_not_be_written_is_said_before_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Root may write wherever the disk is not read-only, so the kernel's word is put in its mouth here."""
+    asked: list[tuple[Path, int]] = []
+
+    def access(path: Path, mode: int) -> bool:
+        asked.append((Path(path), mode))
+        return False
+
+    monkeypatch.setattr(os, "access", access)
+    with pytest.raises(ConfigError, match="may not be written"):
+        writable("--json", tmp_path / "new.json")
+    (tmp_path / "old.json").touch()
+    with pytest.raises(ConfigError, match="may not be written"):
+        writable("--json", tmp_path / "old.json")
+    assert asked == [(tmp_path, os.W_OK), (tmp_path / "old.json", os.W_OK)]
 
 
 def test_a_count_beyond_what_any_queue_takes_is_refused(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ import typer
 
 from tidegate.lab.cells import LOADS, TIMES_S, Cell, Windows, cells
 from tidegate.lab.command_backtest import backtest
-from tidegate.lab.command_files import console, directory, progress, writable, write
+from tidegate.lab.command_files import console, directory, progress
 from tidegate.lab.headline import Headline, headline
 from tidegate.lab.parts import Task
 from tidegate.lab.report_table import print_headline, print_stresses
@@ -18,6 +18,7 @@ from tidegate.lab.scoreboard import Row, run, stresses
 from tidegate.lab.stress import STRESS_RUNS, Strained, run_stresses
 from tidegate.lab.subject import OpenPool
 from tidegate.lab.traces import SYNTHETIC, load_trace
+from tidegate.stores.output import writable, write
 
 __all__ = ["main"]
 

@@ -8,12 +8,13 @@ import typer
 from tidegate.errors import ConfigError, Fault
 from tidegate.lab.backtest import RUNS, Backtest
 from tidegate.lab.backtest import backtest as run_backtest
-from tidegate.lab.command_files import console, progress, writable, write
+from tidegate.lab.command_files import console, progress
 from tidegate.lab.history import DAYS_AT_MOST
 from tidegate.lab.history_cache import HistoryCache
 from tidegate.lab.report_backtest import backtest_json, print_backtest
 from tidegate.lab.report_html import backtest_html
 from tidegate.lab.subject import Given, OpenPool, Subject, from_pool, from_trace
+from tidegate.stores.output import writable, write
 
 __all__ = ["backtest"]
 

@@ -1,4 +1,4 @@
-"""What the lab's commands share: files to write to, and the progress bar."""
+"""What the lab's commands share: a directory to write to, the console, and the progress bar."""
 
 from pathlib import Path
 
@@ -7,29 +7,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tidegate.errors import ConfigError, Fault
 
-__all__ = ["console", "directory", "progress", "writable", "write"]
+__all__ = ["console", "directory", "progress"]
 
 WIDTH = 150
-
-
-def writable(option: str, file: Path | None) -> None:
-    """Raises ConfigError when the file's directory is not there, or it is one: better now than after the run."""
-    if file is not None and not file.resolve().parent.is_dir():
-        fix = "create that directory or write another file"
-        raise ConfigError([Fault(option, str(file), "its directory does not exist", fix)])
-    if file is not None and file.is_dir():
-        raise ConfigError([Fault(option, str(file), "is a directory", "write the name of a file")])
-
-
-def write(option: str, file: Path | None, text: str) -> None:
-    """`text` into the file, if there is to be one. Raises ConfigError when that fails, such as on a full disk."""
-    if file is None:
-        return
-    try:
-        file.write_text(text, encoding="utf-8")
-    except OSError as error:
-        problem = f"can't be written ({error.strerror})"
-        raise ConfigError([Fault(option, str(file), problem, "make room there or write another file")]) from error
 
 
 def directory(option: str, path: Path | None) -> None:

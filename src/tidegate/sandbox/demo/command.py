@@ -16,6 +16,7 @@ from tidegate.ports import Clock
 from tidegate.sandbox.demo.settings import DemoSettings, check
 from tidegate.sandbox.demo.signals import stopping_on_signals
 from tidegate.sandbox.demo.trace import Plan, plan
+from tidegate.stores.output import writable, write
 
 if TYPE_CHECKING:
     from tidegate.sandbox.demo.run import Outcome, Scene
@@ -76,25 +77,13 @@ def _command(clock: Clock) -> Callable[..., int]:
             record=record,
         )
         check(settings)
-        _check_json(json_file)
+        writable("--json", json_file)
         with stopping_on_signals():
             outcome = _run(settings, plan(settings), clock, headless=headless)
-        if json_file is not None:
-            json_file.write_text(json.dumps(asdict(outcome.verdict), indent=2) + "\n")
+        write("--json", json_file, json.dumps(asdict(outcome.verdict), indent=2) + "\n")
         return 0 if outcome.verdict.passed else EXIT_FAILED
 
     return demo
-
-
-def _check_json(path: Path | None) -> None:
-    """Said before the demo has run, not after it."""
-    if path is None:
-        return
-    if path.is_dir():
-        raise ConfigError([Fault("--json", str(path), "it is a directory", "write a file's name")])
-    if not path.resolve().parent.is_dir():
-        fix = "create that directory or write another file"
-        raise ConfigError([Fault("--json", str(path), "its directory does not exist", fix)])
 
 
 def _run(settings: DemoSettings, traffic: Plan, clock: Clock, *, headless: bool) -> "Outcome":
