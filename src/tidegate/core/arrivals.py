@@ -210,7 +210,7 @@ def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
     """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample."""
     end_s, origin = samples.at_s[-1] - ago_s, samples.arrived[-1]
     begin = bisect_left(samples.at_s, end_s - window_s - 1e-6)
-    end = bisect_right(samples.at_s, end_s + 1e-6)
+    end = bisect_right(samples.at_s, end_s + 1e-6) if ago_s else len(samples)
     count = end - begin
     if count < 2:
         return windowed_per_s(samples, window_s)
@@ -249,13 +249,15 @@ def _steady_window_s(pool: Pool) -> float:
 def _arrived_by(samples: Samples, times_s: Iterable[float]) -> list[float]:
     """Cumulative arrivals at times within the samples, evenly between two of them."""
     at_s, arrived, last = samples.at_s, samples.arrived, len(samples) - 1
-    after = [(time_s, bisect_left(at_s, time_s, 1, last)) for time_s in times_s]
-    return [
-        arrived[n - 1] + (arrived[n] - arrived[n - 1]) * ((time_s - at_s[n - 1]) / (at_s[n] - at_s[n - 1]))
-        if time_s < at_s[n]
-        else arrived[n]
-        for time_s, n in after
-    ]
+    found = []
+    for time_s in times_s:
+        n = bisect_left(at_s, time_s, 1, last)
+        after_s, so_far = at_s[n], arrived[n]
+        if time_s < after_s:
+            before_s, before = at_s[n - 1], arrived[n - 1]
+            so_far = before + (so_far - before) * ((time_s - before_s) / (after_s - before_s))
+        found.append(so_far)
+    return found
 
 
 def windowed_per_s(samples: Samples, window_s: float) -> float:

@@ -148,7 +148,7 @@ def _load(
         surge=state.surge,
         chance_per_s=chance_per_s(samples, arrivals, state.count_error),
         calm=calm,
-        fifo=all(queue.queue.endswith(".fifo") for queue in seen.queues),
+        fifo=False not in [queue.queue.endswith(".fifo") for queue in seen.queues],
         delayed=signals.delayed,
         typical_per_s=typical_per_s(samples) if pool.finish_in_s is not None else 0.0,
     )

@@ -210,7 +210,11 @@ def _best(states: list[Freshness]) -> Freshness:
 
 def _known(readings: Iterable[Reading]) -> float:
     """The sum of what could be read: a lower bound where a queue could not."""
-    return sum([reading.value for reading in readings if reading.absence is None and reading.value is not None])
+    total: float = 0
+    for reading in readings:
+        if reading.absence is None and reading.value is not None:
+            total += reading.value
+    return total
 
 
 def _oldest(ages: list[Reading], states: list[Freshness]) -> Reading | None:
@@ -220,8 +224,9 @@ def _oldest(ages: list[Reading], states: list[Freshness]) -> Reading | None:
 
 def _total(readings: list[Reading], now_s: float) -> float | None:
     """The sum when every queue has a fresh reading, else None: half a sum would read as a fall in traffic."""
-    if _worst([classify(reading, now_s, METRIC_MAX_AGE_S) for reading in readings]) is not _FRESH:
-        return None
+    for reading in readings:
+        if classify(reading, now_s, METRIC_MAX_AGE_S) is not _FRESH:
+            return None
     return _known(readings)
 
 

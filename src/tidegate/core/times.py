@@ -115,8 +115,8 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
 
 def _newly_ready(state: PoolState, workers: Mapping[str, WorkerReport]) -> list[tuple[float, float]]:
     """(first receive, start) of each worker that polls and whose start-up has not been timed."""
-    timed = {name for name, known in state.known_workers.items() if known.timed}
-    new = [workers[name] for name in workers.keys() - timed]
+    before = state.known_workers
+    new = [each for name, each in workers.items() if not ((known := before.get(name)) and known.timed)]
     return [(each.first_receive_at_s, each.started_at_s) for each in new if each.first_receive_at_s is not None]
 
 

@@ -94,7 +94,7 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
         "regulated_slots": shown(terms.regulated, 2),
         "drain_slots": shown(terms.drain, 2),
         "running": load.committed.running,
-        "starting": sum(count for _, count in load.committed.starting),
+        "starting": sum([count for _, count in load.committed.starting]),
         "slots": shown(slots, 2),
         "urgent_workers": urgent,
         "chance_per_s": shown(load.chance_per_s, 4),
@@ -195,7 +195,7 @@ def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: fl
     Ages are taken as even between 0 and the head's. Deadlines are looked at from now on to a target's length after new
     workers could be there; earlier ones only say which of the running workers are needed.
     """
-    start_up_s, mean_s = load.start_up.value, load.service_time.value
+    start_up_s, mean_s, head_s = load.start_up.value, load.service_time.value, load.head_age.value
     if mean_s <= 0:
         return 0.0
     floor_s = max(target_s * min(1.0, max(0.25, start_up_s / target_s)), pool.tick_s)
@@ -203,16 +203,12 @@ def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: fl
     most = 0.0
     for k in range(1, DEADLINES + 1):
         at_s = horizon_s * k / DEADLINES
-        due = _due(load, target_s, at_s) + (expected_per_s * (at_s - target_s) if at_s > target_s else 0.0)
+        if at_s < target_s:
+            due = load.waiting * max(0.0, 1.0 - (target_s - at_s) / head_s) if head_s > 0 else 0.0
+        else:
+            due = load.waiting + expected_per_s * (at_s - target_s)
         new_s = start_up_s if at_s > start_up_s else math.inf
         if due > 0:
             needed = workers_by(due, at_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
             most = needed if needed > most else most
     return most
-
-
-def _due(load: Load, target_s: float, at_s: float) -> float:
-    """Messages that must have started in `at_s` seconds."""
-    head_s = load.head_age.value
-    old = 1.0 if at_s >= target_s else max(0.0, 1.0 - (target_s - at_s) / head_s) if head_s > 0 else 0.0
-    return old * load.waiting

@@ -2,7 +2,6 @@
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from operator import mul
 
 from tidegate.core.adapt import SIGNAL_LAG_S
 from tidegate.core.arrivals import windowed_per_s
@@ -34,11 +33,13 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
     window_s = 3 * pool.tick_s if arrivals.source.endswith("jump") else WINDOW_S
     begin = bisect_left(samples.at_s, last.at_s - window_s - 1e-6)
     noise = (count_error * sum(samples.waiting[begin:]) / (len(samples) - begin)) ** 2
-    since = [arrivals.value * (last.at_s - at_s) for at_s in samples.at_s[begin:]]
-    weights = [1.0 / (1.0 + noise + more) for more in since]
-    ahead = [arrived - last.arrived + more for arrived, more in zip(samples.arrived[begin:], since, strict=True)]
-    carried: float = sum(map(mul, weights, ahead)) / sum(weights)
-    return max(0.0, last.waiting + carried) + _unseen(samples, arrivals, signals)
+    ahead = weights = 0.0
+    for at_s, arrived in zip(samples.at_s[begin:], samples.arrived[begin:], strict=True):
+        since = arrivals.value * (last.at_s - at_s)
+        weight = 1.0 / (1.0 + noise + since)
+        ahead += weight * (arrived - last.arrived + since)
+        weights += weight
+    return max(0.0, last.waiting + ahead / weights) + _unseen(samples, arrivals, signals)
 
 
 def _unseen(samples: Samples, arrivals: Estimate, signals: Signals) -> float:
