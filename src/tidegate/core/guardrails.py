@@ -191,12 +191,12 @@ def can_lower(signals: Signals, capacity: Capacity) -> bool:
 
 def minimum(workers: int, pool: Pool, limit: Ceiling, capacity: Capacity) -> Limit:
     """Never fewer than the pool's minimum (or the schedule's), nor than the platform's own; but under the ceiling."""
-    limits = [(pool.min_workers, f"min_workers from {pool.limits_from}")]
-    if capacity.min_workers is not None:
-        limits.append((capacity.min_workers, f"the minimum of {capacity.target}"))
-    floor, source = max(limits, key=lambda each: each[0])
+    floor = max(pool.min_workers, capacity.min_workers or 0)
     if workers >= min(floor, limit.workers):
         return Limit(workers)
+    source = (
+        f"min_workers from {pool.limits_from}" if floor == pool.min_workers else f"the minimum of {capacity.target}"
+    )
     if floor > limit.workers:
         return Limit(limit.workers, limit.reason, f"{source} asks for {floor}, capped by {limit.binds}")
     return Limit(floor, Reason.MINIMUM, f"kept at {floor} by {source}")

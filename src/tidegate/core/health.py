@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter, ne
+from operator import ne
 
 from tidegate.core.classes import class_mean_s
 from tidegate.core.decision import Health, shown
@@ -95,7 +95,7 @@ def health_of(memory: HealthMemory, pool: Pool, at_s: float, notices: tuple[str,
 
 def _since(changes: Sequence[tuple[float, int]], at_s: float) -> int:
     """The place of the first change at that time or later."""
-    return bisect_left(changes, at_s, key=itemgetter(0))
+    return bisect_left(changes, (at_s,))
 
 
 def _usual(memory: HealthMemory) -> tuple[int | None, float]:

@@ -156,3 +156,8 @@ class Fleet:
     workers: tuple[WorkerReport, ...] = ()
     absence: Absence | None = None
     detail: str = ""
+
+    @property
+    def failed(self) -> bool:
+        """Whether the reports could not be read. Where no worker uses the SDK there are none to read: no failure."""
+        return self.absence is not None and self.absence is not Absence.MISSING

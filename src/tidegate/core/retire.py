@@ -13,7 +13,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tidegate.core.absence import Absence
 from tidegate.core.fleet import heard_of
 from tidegate.core.model import Retired
 from tidegate.core.observation import Capacity, Observation
@@ -68,7 +67,7 @@ def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle
     spare = gentle and wanted < seen.capacity.desired
     if not (retired or spare or seen.capacity.outdated):  # most ticks
         return Outcome(max(wanted, seen.capacity.desired if gentle else 0), ())
-    if retired and seen.fleet.absence not in (None, Absence.MISSING):
+    if retired and seen.fleet.failed:
         return _unseen(wanted, tuple(retired), seen)
     alive = {worker.worker_id: worker for worker in heard_of(seen.fleet.workers, seen.now_s)}
     kept, notes = still_true(retired, alive, seen)

@@ -53,13 +53,13 @@ def told(before: Directive, retired: Sequence[Retired], seen: Observation, *, sh
     listed = tuple([each.worker_id for each in retired])
     now = said(before, seen.now_s, retire=listed, shed=shed)
     idle = [each for each in seen.fleet.workers if each.state is not _RUNNING]
-    astray = any(each.worker_id not in listed for each in heard_of(idle, seen.now_s))
+    astray = bool(idle) and any(each.worker_id not in listed for each in heard_of(idle, seen.now_s))
     return to_repeat(now, seen.now_s) if resumed or astray else now
 
 
 def _limit(outcome: Outcome, before: str) -> Limit:
+    if not (outcome.waiting or outcome.left or outcome.taken_back):
+        return Limit(outcome.workers, note="; ".join(outcome.notes))
     moved = [(outcome.left, "drained and removed now"), (outcome.taken_back, "taken back")]
     words = [f"{count} {what}" for count, what in moved if count] + list(outcome.notes)
-    if not (outcome.waiting or outcome.left or outcome.taken_back):
-        return Limit(outcome.workers, note="; ".join(words))
     return Limit(outcome.workers, Reason.RETIRING, "; ".join([before, *words] if before else words))

@@ -45,6 +45,7 @@ class Freshness(StrEnum):
 
 _ORDER = list(Freshness)
 _FRESH: Final = Freshness.FRESH
+_NO_FAULT = (None, Absence.MISSING)
 _ABSENT = {Absence.DENIED: Freshness.DENIED, Absence.GONE: Freshness.GONE}
 
 
@@ -150,7 +151,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         unseen=next((queue.age_s.detail for queue in queues if queue.age_s.absence is Absence.UNSEEN), ""),
         oldest_sent=marked(state.oldest_sent, told, fleet, in_hand, now_s),
         quiet=_quiet(seen),
-        fleet_readable=seen.fleet.absence in (None, Absence.MISSING),
+        fleet_readable=not seen.fleet.failed,
         in_groups=True in [queue.queue.endswith(".fifo") for queue in queues],
         slots_at_most=seen.capacity.running * pool.slots_per_worker if fleet is None else math.inf,
     )
@@ -177,7 +178,7 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
     a pool has reported, running workers that are silent make it STALE: they may be busy for all that is known. Those
     that were asked for and have not polled yet are excused, and so are retired ones that have hung for long.
     """
-    if seen.fleet.absence not in (None, Absence.MISSING):
+    if seen.fleet.absence is not None and seen.fleet.failed:
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
     excused = sum([count for _, count in state.raises])
@@ -237,7 +238,7 @@ def _errors(seen: Observation) -> tuple[str, ...]:
     reads them says so once.
     """
     counts = [(queue.queue, queue.visible) for queue in seen.queues]
-    said = [f"{name}: {r.detail or r.absence}" for name, r in counts if r.absence not in (None, Absence.MISSING)]
-    if seen.fleet.absence not in (None, Absence.MISSING):
+    said = [f"{name}: {count.detail or count.absence}" for name, count in counts if count.absence not in _NO_FAULT]
+    if seen.fleet.failed:
         said.append(f"fleet: {seen.fleet.detail or seen.fleet.absence}")
     return tuple(dict.fromkeys(said))

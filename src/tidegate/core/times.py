@@ -3,7 +3,6 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from tidegate.core.absence import Absence
 from tidegate.core.estimate import Estimate
 from tidegate.core.fleet import FleetSignals, known_worker
 from tidegate.core.model import KnownWorker, Pool, PoolState, Sample, ServiceTime
@@ -105,10 +104,9 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
             measured.append(max(0.0, ready_at_s - at_s))
             asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
     known = {name: known_worker(worker) for name, worker in workers.items()}
-    away = fleet.absence not in (None, Absence.MISSING)  # those whose reports could not be read are no strangers then
     return StartUps(
         raises=tuple(asked),
-        known_workers=state.known_workers if away else known,
+        known_workers=state.known_workers if fleet.failed else known,  # those that are not seen are no strangers then
         start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
     )
 

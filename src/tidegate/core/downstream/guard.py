@@ -114,10 +114,11 @@ def _unlearned(memory: GuardMemory, effect: Effect) -> GuardMemory:
 def _sign(pool: Pool, seen: Observation, memory: GuardMemory, effect: Effect) -> tuple[Sign, str] | None:
     """The strongest sign, with its reason."""
     signs = [(Sign.ALARM, f"alarm {alarm.name} is in ALARM") for alarm in _known(seen) if alarm.state == "ALARM"]
-    signs += signs_of(memory.dependencies)
+    if memory.dependencies:
+        signs += signs_of(memory.dependencies)
     if effect is Effect.NO_GAIN and memory.before is not None and memory.level is not None:
         signs.append((Sign.NO_GAIN, text(memory.before, memory.level)))
-    return min(signs, key=lambda sign: _STRENGTH.index(sign[0]), default=None)
+    return min(signs, key=lambda sign: _STRENGTH.index(sign[0])) if signs else None
 
 
 def _situation(
@@ -183,8 +184,12 @@ def _values(memory: GuardMemory, hold: Hold | None, seen: Observation, effect: E
     if hold is not None:
         next_step_s = round(hold.next_s - seen.now_s)
         values |= {"cap": hold.cap, "sign": str(hold.sign), "sick": hold.sick, "next_step_s": next_step_s}
-    alarms = {alarm.name: alarm for alarm in seen.alarms}
-    known = {alarm.name for alarm in _known(seen) if alarm.state is not None}
-    if unknown := [f"{name} ({alarms[name].absence or 'stale'})" for name in alarms if name not in known]:
+    if seen.alarms and (unknown := _unknown(seen)):
         values["alarms_unknown"] = ", ".join(unknown)
     return values
+
+
+def _unknown(seen: Observation) -> list[str]:
+    alarms = {alarm.name: alarm for alarm in seen.alarms}
+    known = {alarm.name for alarm in _known(seen) if alarm.state is not None}
+    return [f"{name} ({alarms[name].absence or 'stale'})" for name in alarms if name not in known]
