@@ -16,6 +16,7 @@ pytestmark = [pytest.mark.bench, pytest.mark.timeout(300)]
 DAY_S = 86_400.0
 MESSAGES = 1_000_000
 MOST_SECONDS = 15.0
+"""Of this process's own time: what else the machine does is not the simulator's."""
 SLOTS = 24
 
 
@@ -33,28 +34,28 @@ def day_of_a_million() -> Scenario:
 
 
 def bare_heap(scenario: Scenario) -> float:
-    """Seconds for the least that any event simulator does: one push and one pop for each arrival and each end."""
+    """Processor seconds for the least that any event simulator does: one push and one pop for each arrival and each end."""
     times_s = scenario.arrivals_s.tolist()
     service_s = scenario.service_s.tolist()
     ends_s: list[tuple[float, int]] = [(0.0, slot) for slot in range(SLOTS)]
     events: list[tuple[float, int]] = [(0.0, 0)]
-    began_s = time.perf_counter()
+    began_s = time.process_time()
     for message, (at_s, takes_s) in enumerate(zip(times_s, service_s, strict=True)):
         heapq.heappush(events, (at_s, message))
         heapq.heappop(events)
         heapq.heappush(ends_s, (at_s + takes_s, message))
         heapq.heappop(ends_s)
-    return time.perf_counter() - began_s
+    return time.process_time() - began_s
 
 
 def test_a_day_of_a_million_messages_takes_seconds() -> None:
     scenario = day_of_a_million()
-    began_s = time.perf_counter()
+    began_s = time.process_time()
     outcome = simulate(scenario, Tidegate(), seed=1)
-    took_s = time.perf_counter() - began_s
+    took_s = time.process_time() - began_s
     bare_s = bare_heap(scenario)
     sys.stdout.write(
-        f"\nlab: {MESSAGES / took_s:,.0f} messages/s under tidegate ({took_s:.1f} s, 8,640 decisions included); "
+        f"\nlab: {MESSAGES / took_s:,.0f} messages/s under tidegate ({took_s:.1f} s of CPU, 8,640 decisions included); "
         f"a bare heap {MESSAGES / bare_s:,.0f}/s: ratio {took_s / bare_s:.1f}"
     )
     assert outcome.unserved == 0

@@ -46,6 +46,9 @@ def test_a_handler_is_found_in_the_working_directory(target: str) -> None:
     [
         ("shop_under_test.jobs", "no module:function; write module:function, such as"),
         (":send_mail", "no module:function"),
+        ("./shop/jobs.py:send_mail", "names a file, where a module is asked for; write shop.jobs:send_mail"),
+        ("jobs.py:send_mail", "write jobs:send_mail"),
+        (".jobs:send_mail", "write jobs:send_mail"),
         ("shop_under_test.jobs:", "no module:function"),
         ("nowhere.jobs:send_mail", "there is no module nowhere; run it where nowhere is, or install it"),
         ("shop_under_test.nojobs:send_mail", "there is no module shop_under_test.nojobs"),

@@ -27,6 +27,9 @@ def load_handler(target: str) -> Handler:
     module_name, _, attributes = target.partition(":")
     if not module_name or not attributes:
         raise _refused(target, "no module:function", _HOW)
+    if module_name.endswith(".py") or "/" in module_name or module_name.startswith("."):
+        dotted = module_name.removesuffix(".py").strip("./").replace("/", ".")
+        raise _refused(target, "names a file, where a module is asked for", f"write {dotted or 'module'}:{attributes}")
     handler = _attribute(target, _module(target, module_name), attributes)
     if not callable(handler):
         raise _refused(target, f"{attributes} is {type(handler).__name__}, which can't be called", _HOW)
