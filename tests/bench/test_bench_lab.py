@@ -34,7 +34,7 @@ def day_of_a_million() -> Scenario:
 
 
 def bare_heap(scenario: Scenario) -> float:
-    """Processor seconds for the least that any event simulator does: one push and one pop for each arrival and each end."""
+    """Processor seconds for the least that any event simulator does: a push and a pop for each arrival and each end."""
     times_s = scenario.arrivals_s.tolist()
     service_s = scenario.service_s.tolist()
     ends_s: list[tuple[float, int]] = [(0.0, slot) for slot in range(SLOTS)]

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import logging
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -11,11 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 from tests.worker.conftest import PLAN, Bench, Work, until, working
-from tidegate.core.liveness import Sight, verdict
 from tidegate.entrypoints.cli import app
 from tidegate.errors import ConfigError, Unreachable
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.health import HealthWatch, write_health
+from tidegate.worker.health import HealthWatch
 from tidegate.worker.health_server import ANY_ADDRESS, serve_health
 from tidegate.worker.memory import JobMemory
 from tidegate.worker.message import Message
@@ -229,9 +229,19 @@ def test_tidegate_health_without_a_file_says_what_to_write(monkeypatch: pytest.M
     assert len(said.splitlines()) == 1
 
 
-def test_a_disk_that_takes_no_file_is_said_and_ends_nothing(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    write_health(tmp_path / "missing" / "health.json", verdict(Sight(0.0, 1), 60.0), 5.0)
-    assert "could not write the health file" in caplog.text
+@pytest.mark.looptime
+async def test_a_disk_that_takes_no_health_file_ends_nothing_and_is_said_once_and_once_more_when_it_does(
+    work: Work, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    file = tmp_path / "missing" / "health.json"
+    async with working(work, plan=replace(PLAN, health_file=file)):
+        await asyncio.sleep(60)
+        assert caplog.text.count(f"the health file {file}: can't be written (No such file or directory)") == 1
+        file.parent.mkdir()
+        await until(file.exists)
+        await asyncio.sleep(60)
+        assert caplog.text.count(f"the health file {file}: it is written again") == 1
 
 
 def test_what_a_job_adds_to_the_process_is_shared_among_those_at_once() -> None:

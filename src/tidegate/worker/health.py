@@ -59,6 +59,7 @@ class HealthWatch:
         self._quiet_since_s = clock()
         self._waiting: bool | None = None
         self._asked_at_s: float | None = None
+        self._unwritten = ""
         self.health = verdict(Sight(clock(), slots.total), 0.0)
 
     def started(self, wait_s: float | None) -> None:
@@ -77,10 +78,17 @@ class HealthWatch:
             if self.health.healthy is not before.healthy:
                 logger.log(logging.INFO if self.health.healthy else logging.ERROR, "worker is %s", self.health.line)
             if self._file is not None:
-                await asyncio.to_thread(write_health, self._file, self.health, self._wall())
+                self._say_once(await asyncio.to_thread(write_health, self._file, self.health, self._wall()))
             if not self.health.healthy and self._leaves():
                 raise Wedged(self.health.line)
             await asyncio.sleep(LOOK_S)
+
+    def _say_once(self, unwritten: str) -> None:
+        """A disk may stay full for days, and the file is written every five seconds."""
+        if unwritten != self._unwritten:
+            level, line = (logging.WARNING, unwritten) if unwritten else (logging.INFO, "it is written again")
+            logger.log(level, "the health file %s: %s", self._file, line)
+            self._unwritten = unwritten
 
     async def look(self) -> None:
         """Judges anew."""
@@ -111,14 +119,15 @@ class HealthWatch:
         return self._waiting
 
 
-def write_health(file: Path, health: Health, at_s: float) -> None:
+def write_health(file: Path, health: Health, at_s: float) -> str:
     """For `tidegate health`: written beside its place and moved into it, so that a reader finds a whole one.
 
-    A disk that is full or read-only is said in the log and nowhere else: the file then grows old by itself.
+    Why it could not be written, "" when it was: the file then grows old by itself.
     """
     beside = file.with_name(file.name + ".new")
     try:
         beside.write_text(json.dumps({"at_s": at_s, **asdict(health)}) + "\n")
         beside.replace(file)
     except OSError as error:
-        logger.warning("could not write the health file: %s", error)
+        return f"can't be written ({error.strerror or type(error).__name__})"
+    return ""
