@@ -40,6 +40,9 @@ SAMPLES_PER_WINDOW = 60
 APART_LEAST = 0.9
 """Of a sixtieth: ticks come a little early and a little late, and every other one would go else."""
 
+COVERED = 0.75
+"""Of a window, what samples have to cover of it."""
+
 RECENT_TICKS = 4
 SIGMAS = 3.0
 
@@ -143,6 +146,7 @@ def arrivals_per_s(
     long = windowed_per_s(samples, window_s) if pool.plain else _steady_rate(samples, window_s, shorter_s, count_error)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
     both = windowed_per_s(samples, short_s), windowed_per_s(samples, 1.5 * short_s)
+    short_s = min(short_s, samples.at_s[-1] - samples.at_s[0])  # of a young pool it is one tick
     nearest = min(both, key=lambda rate: abs(rate - long))
     noise = 0.0 if pool.plain else math.sqrt(2) * count_error * _mean(samples.waiting[-RECENT_STEPS:])
     # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
@@ -207,10 +211,16 @@ def _mean(waiting: Sequence[float]) -> float:
 
 
 def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
-    """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample."""
+    """Arrivals a second as the least squares' slope over the window that ended `ago_s` before the latest sample.
+
+    Where a gap leaves the beginning of it without a sample, from the one before the gap on: the error of a few counts
+    would else be divided by seconds.
+    """
     end_s, origin = samples.at_s[-1] - ago_s, samples.arrived[-1]
     begin = bisect_left(samples.at_s, end_s - window_s - 1e-6)
     end = bisect_right(samples.at_s, end_s + 1e-6) if ago_s else len(samples)
+    if 0 < begin < end and samples.at_s[begin] > end_s - COVERED * window_s:
+        begin -= 1
     count = end - begin
     if count < 2:
         return windowed_per_s(samples, window_s)
@@ -266,4 +276,6 @@ def windowed_per_s(samples: Samples, window_s: float) -> float:
         return 0.0
     last_s = samples.at_s[-1]
     first = bisect_left(samples.at_s, last_s - window_s - 1e-6, 0, len(samples) - 2)
+    if first > 0 and samples.at_s[first] > last_s - COVERED * window_s:
+        first -= 1
     return max(0.0, (samples.arrived[-1] - samples.arrived[first]) / (last_s - samples.at_s[first]))

@@ -86,9 +86,12 @@ def _patient_rise(
 ) -> Limit:
     current = trail.seen.capacity.desired
     there = current * load.slots_per_worker
-    excess = math.inf if there == 0 or sized.urgent_workers > current else sized.slots / there - 1
+    excess = sized.slots / there - 1 if there else math.inf
     error = sized.error / there if there else 0.0
-    return patient_rise(trail.workers, current, lows, watched_s, excess, error=error, calm=sized.calm)
+    risen = patient_rise(trail.workers, current, lows, watched_s, excess, error=error, calm=sized.calm)
+    if risen.workers < sized.urgent_workers:
+        return Limit(min(trail.workers, sized.urgent_workers), risen.reason, risen.note)
+    return risen
 
 
 def _busy_floor(trail: Trail, current: int, signals: Signals, load: Load | None, *, drain: bool) -> Limit:

@@ -16,6 +16,8 @@ __all__ = [
 ]
 
 WINDOW_S = 60.0
+GAP_S = 25.0
+"""Samples further apart than that have a gap between them, in which the head's arrival is looked for."""
 
 
 def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, pool: Pool, count_error: float) -> float:
@@ -70,9 +72,21 @@ def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:
     if last.waiting <= 0:
         return Estimate(0.0, "empty")
     started = last.arrived - last.waiting
-    before_s = next((sample.at_s for sample in reversed(samples) if sample.arrived <= started), None)
+    before_s = _passed_s(samples, started)
     reckoned = last.at_s - (samples[0].at_s if before_s is None else before_s)
     if signals.age_s is None or signals.age_at_s is None or signals.age_s <= reckoned:
         return Estimate(reckoned, "counts, at least" if before_s is None else "counts")
     emptied = any(sample.waiting <= 0 for sample in samples if sample.at_s >= signals.age_at_s)
     return Estimate(reckoned, "counts") if emptied else Estimate(signals.age_s, "cloudwatch")
+
+
+def _passed_s(samples: Sequence[Sample], started: float) -> float | None:
+    """When so much had arrived, evenly between the samples at the ends of a gap; None: before all of them."""
+    after = samples[-1]
+    for before in reversed(samples):
+        if before.arrived <= started:
+            missed = after.at_s - before.at_s > GAP_S and after.arrived > before.arrived
+            share = (started - before.arrived) / (after.arrived - before.arrived) if missed else 0.0
+            return before.at_s + share * (after.at_s - before.at_s)
+        after = before
+    return None
