@@ -1,6 +1,7 @@
 """A pool that is late because no more workers may be had: for more than a minute, and it is a state of its own."""
 
 from enum import StrEnum
+from typing import Final
 
 from tidegate.core.value import value
 
@@ -19,6 +20,9 @@ class Condition(StrEnum):
     NORMAL = "normal"
     AT_CEILING = "at_ceiling"
     DOWNSTREAM = "downstream"
+
+
+_NORMAL: Final = Condition.NORMAL
 
 
 @value
@@ -41,12 +45,13 @@ def pressed(known: Pressure | None, now_s: float, cause: Condition | None) -> Pr
         known = None
     if cause is None:
         return known
-    if cause is Condition.NORMAL:
+    if cause is _NORMAL:
         return known if known is not None and now_s - known.last_s <= LASTS_S else None
     return Pressure(now_s if known is None else known.since_s, now_s, cause)
 
 
 def condition_of(pressure: Pressure | None) -> Condition:
     """The state that this makes."""
-    lasting = pressure is not None and pressure.last_s - pressure.since_s > LASTS_S
-    return pressure.cause if pressure is not None and lasting else Condition.NORMAL
+    if pressure is None or pressure.last_s - pressure.since_s <= LASTS_S:
+        return _NORMAL
+    return pressure.cause

@@ -4,6 +4,8 @@ Pure and total: the same three values give the same decision on a laptop, in Lam
 The order is fixed: signals, estimate, size, ceiling, ramp and hold, floor; each step leaves its values behind.
 """
 
+from typing import Final
+
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
@@ -36,6 +38,8 @@ _BLIND = {
     Freshness.DENIED: Reason.QUEUE_DENIED,
     Freshness.STALE: Reason.SIGNAL_STALE,
 }
+_PINNED = (Reason.CEILING, Reason.MAXIMUM)
+_NORMAL: Final = Condition.NORMAL
 _decided = maker(Decision)
 
 
@@ -78,14 +82,14 @@ def _limited(
     apply_rules(trail, state, signals, load, bounds)
     pressure = _pressure(trail, state.pressure, bounds, load, wanted)
     condition = condition_of(pressure)
-    if condition is not Condition.NORMAL:
+    if condition is not _NORMAL:
         trail.notices.append("late, and no more workers may be had: producers are told to send less")
     retiring, values, retired = retire_step(
         trail.workers, trail.note, trail.watched.override, state.retired, signals, seen, gentle=bounds.gentle
     )
     trail.apply("retire", retiring, values)
     reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
-    pinned = reason in (Reason.CEILING, Reason.MAXIMUM)
+    pinned = reason in _PINNED
     state = _remembered(trail, state, signals, bounds, pressure, retired, pinned=pinned)
     crowded = _crowded(trail, state, load) if load is not None and state.classes else ()
     health = health_of(state.health, pool, seen.now_s, (*trail.notices, *crowded))
@@ -120,7 +124,7 @@ def _remembered(
     """The state with what this tick saw and did, in one copy: copies are a good part of what a decision costs."""
     seen, watched = trail.seen, trail.watched
     current, last_s = seen.capacity.desired, seen.now_s if state.ticked_at_s is None else state.ticked_at_s
-    resumed, shed = watched.watched_since_s == seen.now_s, condition_of(pressure) is not Condition.NORMAL
+    resumed, shed = watched.watched_since_s == seen.now_s, condition_of(pressure) is not _NORMAL
     return changed(
         state,
         needs=bounds.needs,
@@ -162,9 +166,10 @@ def _pressure(trail: Trail, known: Pressure | None, bounds: Bounds, load: Load |
     """Late, and no more workers may be had: after a minute that is a state, and producers are told to send less."""
     cause = None
     if load is not None:
+        cause = _NORMAL
         late = trail.pool.finish_in_s is None and load.head_age.value > trail.pool.target_wait_s
-        held = Condition.AT_CEILING if wanted > bounds.ceiling.workers else Condition.DOWNSTREAM
-        cause = held if late and wanted > bounds.guarded.limit.workers else Condition.NORMAL
+        if late and wanted > bounds.guarded.limit.workers:
+            cause = Condition.AT_CEILING if wanted > bounds.ceiling.workers else Condition.DOWNSTREAM
     return pressed(known, trail.seen.now_s, cause)
 
 

@@ -6,6 +6,7 @@ Every function takes the count so far and gives a `Limit`: the count after it, a
 import math
 from collections.abc import Sequence
 from itertools import pairwise
+from typing import Final
 
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.decision import Reason
@@ -36,6 +37,7 @@ LARGE_STEP = 0.25
 PATIENCE_AT_MOST_S = 1800.0
 """However small a step is, and however likely chance explains it: so far back are needs remembered."""
 
+_FRESH: Final = Freshness.FRESH
 AFTER_GRACE_S = 5.0
 """Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
 
@@ -179,14 +181,14 @@ def trusted(workers: int, current: int, signals: Signals, capacity: Capacity) ->
     for name, state in (("counts", signals.counts), ("reports of some workers", signals.fleet_state)):
         if state is Freshness.STALE:
             return Limit(current, Reason.SIGNAL_STALE, f"{name} are stale")
-        if state is not Freshness.FRESH:
+        if state is not _FRESH:
             return Limit(current, Reason.SIGNAL_MISSING, f"{name} are {state}")
     return Limit(workers)
 
 
 def can_lower(signals: Signals, capacity: Capacity) -> bool:
     """Whether the count may fall at all now: see `trusted`."""
-    return not capacity.deploying and signals.counts is Freshness.FRESH and signals.fleet_state is Freshness.FRESH
+    return not capacity.deploying and signals.counts is _FRESH and signals.fleet_state is _FRESH
 
 
 def minimum(workers: int, pool: Pool, limit: Ceiling, capacity: Capacity) -> Limit:

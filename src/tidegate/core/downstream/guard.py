@@ -100,7 +100,7 @@ def _unlearned(memory: GuardMemory, effect: Effect) -> GuardMemory:
 
     Both are a change of the work that was taken for a sick dependency.
     """
-    if effect is Effect.GAIN and memory.hold is not None and memory.hold.trying:
+    if memory.hold is not None and memory.hold.trying and effect is Effect.GAIN:
         memory = replace(memory, dependencies=accept_as_usual(memory.dependencies))
     if memory.above is None or memory.level is None:
         return memory
@@ -116,7 +116,7 @@ def _sign(pool: Pool, seen: Observation, memory: GuardMemory, effect: Effect) ->
     signs = [(Sign.ALARM, f"alarm {alarm.name} is in ALARM") for alarm in _known(seen) if alarm.state == "ALARM"]
     if memory.dependencies:
         signs += signs_of(memory.dependencies)
-    if effect is Effect.NO_GAIN and memory.before is not None and memory.level is not None:
+    if memory.before is not None and memory.level is not None and effect is Effect.NO_GAIN:
         signs.append((Sign.NO_GAIN, text(memory.before, memory.level)))
     return min(signs, key=lambda sign: _STRENGTH.index(sign[0])) if signs else None
 
