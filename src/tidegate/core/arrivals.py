@@ -4,7 +4,6 @@ import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from operator import mul
 
 from tidegate.core.counts import believed_waiting
 from tidegate.core.estimate import Estimate
@@ -224,10 +223,14 @@ def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
     count = end - begin
     if count < 2:
         return windowed_per_s(samples, window_s)
-    times_s = [at_s - end_s for at_s in samples.at_s[begin:end]]
-    arrived = [so_far - origin for so_far in samples.arrived[begin:end]]
-    sum_t, sum_tt, sum_tn = sum(times_s), sum(map(mul, times_s, times_s)), sum(map(mul, times_s, arrived))
-    slope: float = (count * sum_tn - sum_t * sum(arrived)) / (count * sum_tt - sum_t**2)
+    sum_t = sum_n = sum_tt = sum_tn = 0.0
+    for at_s, so_far in zip(samples.at_s[begin:end], samples.arrived[begin:end], strict=True):
+        t, n = at_s - end_s, so_far - origin
+        sum_t += t
+        sum_n += n
+        sum_tt += t * t
+        sum_tn += t * n
+    slope: float = (count * sum_tn - sum_t * sum_n) / (count * sum_tt - sum_t**2)
     return slope if slope > 0 else 0.0
 
 
