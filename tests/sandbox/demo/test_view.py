@@ -9,6 +9,7 @@ from rich.console import Console
 
 from tests.sandbox.demo.test_frames import Staff, snapshot
 from tidegate.sandbox.demo.cast import Cast
+from tidegate.sandbox.demo.command import is_live
 from tidegate.sandbox.demo.frames import History
 from tidegate.sandbox.demo.logs import DecisionLog
 from tidegate.sandbox.demo.report import Progress
@@ -64,3 +65,18 @@ def test_progress_says_changes_at_once_and_the_state_every_ten_seconds(tmp_path:
     assert said[0] == "   59 s  1 → 3 workers: because"
     assert said[1].startswith("   59 s  head age 12.0 s, backlog")
     assert len(said) == 2
+
+
+@pytest.mark.parametrize(
+    ("terminal", "term", "headless", "live"),
+    [
+        (True, "xterm-256color", False, True),
+        (True, "xterm-256color", True, False),
+        (True, "dumb", False, False),
+        (False, "xterm-256color", False, False),
+    ],
+)
+def test_the_view_is_for_terminals_that_can_be_drawn_on(terminal: bool, term: str, headless: bool, live: bool) -> None:
+    """On a dumb one the demo would say nothing before its end; it tells its progress there, line by line."""
+    console = Console(file=io.StringIO(), force_terminal=terminal, _environ={"TERM": term})
+    assert is_live(console, headless=headless) is live

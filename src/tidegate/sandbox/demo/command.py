@@ -21,7 +21,7 @@ from tidegate.stores.output import writable, write
 if TYPE_CHECKING:
     from tidegate.sandbox.demo.run import Outcome, Scene
 
-__all__ = ["main"]
+__all__ = ["is_live", "main"]
 
 EXIT_FAILED = 1
 
@@ -93,13 +93,18 @@ def _run(settings: DemoSettings, traffic: Plan, clock: Clock, *, headless: bool)
     from tidegate.sandbox.demo.view import LiveView
 
     console = Console()
-    if console.is_terminal and not headless:
+    if is_live(console, headless=headless):
         with LiveView(settings, traffic.length_s, console) as view:
             outcome = Demo(settings, traffic, clock, view).run()
     else:
         outcome = Demo(settings, traffic, clock, _progress(settings, traffic)).run()
     print_verdict(outcome, settings, console)
     return outcome
+
+
+def is_live(console: Console, *, headless: bool) -> bool:
+    """Whether there is a terminal that can be drawn on; on a dumb one nothing would be seen before the end."""
+    return console.is_terminal and not console.is_dumb_terminal and not headless
 
 
 def _progress(settings: DemoSettings, plan: Plan) -> "Callable[[Scene], None]":
