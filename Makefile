@@ -18,7 +18,7 @@ help:
 	@echo "make bench-worker  our worker beside other people's, at two endpoints (10 minutes)"
 	@echo "make chaos  100,000 messages through workers that are killed, at an endpoint that fails (5 to 10 minutes)"
 	@echo "make soak   the long demos and a thousand scale-ins (about 20 minutes)"
-	@echo "make bench  measured ratios (5 minutes)      make lock  renew the locks"
+	@echo "make bench  measured ratios (10 minutes)      make lock  renew the locks"
 
 setup: $(STAMP)
 

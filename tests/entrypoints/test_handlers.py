@@ -1,5 +1,6 @@
 """`module:function` as a command line names it: what is found, and one clear line for what is not."""
 
+import json
 from pathlib import Path
 
 import pytest
@@ -84,3 +85,14 @@ def test_an_error_of_the_users_own_module_is_the_cause() -> None:
     with pytest.raises(ConfigError) as caught:
         load_handler("shop_under_test.broken:f")
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def test_a_working_directory_that_was_removed_hides_nothing_that_is_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    assert load_handler("json:loads") is json.loads
+    with pytest.raises(ConfigError, match="looked in no directory: the current one is gone and what is installed"):
+        load_handler("nowhere:jobs")

@@ -49,8 +49,8 @@ def _attribute(target: str, module: ModuleType, path: str) -> object:
 
 
 def _module(target: str, name: str) -> ModuleType:
-    here = os.getcwd()
-    if here not in sys.path:
+    here = _working_directory()
+    if here is not None and here not in sys.path:
         sys.path.insert(0, here)  # a console script has its own directory there, not the caller's
     try:
         return importlib.import_module(name)
@@ -59,9 +59,17 @@ def _module(target: str, name: str) -> ModuleType:
         if missing is None:
             raise _failed(target, name, error) from error
         if name == missing or name.startswith(f"{missing}."):
-            fix = f"run it where {name.partition('.')[0]} is, or install it (looked in {here} and what is installed)"
+            looked = f"{here or 'no directory: the current one is gone'} and what is installed"
+            fix = f"run it where {name.partition('.')[0]} is, or install it (looked in {looked})"
             raise _refused(target, f"there is no module {missing}", fix) from error
         raise _refused(target, f"module {name} imports {missing}, which is not there", "install that") from error
+
+
+def _working_directory() -> str | None:
+    try:
+        return os.getcwd()
+    except FileNotFoundError:  # somebody has removed it
+        return None
 
 
 def _failed(target: str, module: str, error: BaseException) -> ConfigError:
