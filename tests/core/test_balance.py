@@ -4,14 +4,16 @@ from dataclasses import replace
 
 import pytest
 
+from tests.core.closed_loop import WAIT, World
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.absence import Absence
 from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.decide import decide
 from tidegate.core.fleet import FleetSignals
-from tidegate.core.model import Balance, PoolState
+from tidegate.core.model import Balance, PoolState, Sample
 from tidegate.core.reports import WAIT_BOUNDS_S
 from tidegate.core.signals import read_signals
+from tidegate.core.waiting import still_waited_s
 
 
 def fleet(busy: int = 4, starts: int = 10, mean_wait_s: float = 0.0) -> FleetSignals:
@@ -91,3 +93,26 @@ def test_the_usual_rate_is_that_of_the_last_quarter_of_an_hour() -> None:
     assert usual_per_s(balanced(fleet(), ticks=6)) == pytest.approx(1.0, rel=0.01), "a young pool has no quarter yet"
     assert usual_per_s(Balance()) == 0.0
     assert usual_per_s(replace(balanced(fleet()), starts=0.0)) == 0.0
+
+
+def test_those_that_wait_are_the_latest_that_came_and_have_waited_since() -> None:
+    even = tuple(Sample(NOW_S + 10 * n, 20.0 * n, 100.0, 100.0) for n in range(10))
+    assert still_waited_s(even) == pytest.approx(100 * 50 / 2), "two a second, the oldest for fifty seconds"
+    dumped = (*even, Sample(NOW_S + 100, 4200.0, 4000.0, 4000.0), Sample(NOW_S + 110, 4200.0, 4000.0, 4000.0))
+    assert still_waited_s(dumped) == pytest.approx(4000 * 15, rel=0.02), "between ten and twenty seconds ago"
+    assert still_waited_s(even[:3]) == pytest.approx(10 * 90 + 10 * 70), "as far as is remembered"
+    assert still_waited_s((even[0]._replace(waiting=0.0),)) == still_waited_s(()) == 0.0
+
+
+def test_a_dump_does_not_make_exact_counts_many_times_as_large() -> None:
+    """However old the head of a short queue was: of what waits most has just come."""
+    pool = replace(WAIT, target_wait_s=900, max_workers=100)
+    world = World(pool, lambda _: 2.0, 5.0, 60.0, 2, protected=True).run(1200)
+    believed = []
+    for _ in range(3):
+        world.dump(4000)
+        for _ in range(90):
+            world.run(10)
+            if len(world.sent_s) > 1000:
+                believed.append(world.state.samples[-1].waiting / len(world.sent_s))
+    assert max(believed) < 1.7, "what long waits add up to fades less than the counts do"

@@ -22,7 +22,7 @@ from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 from tidegate.core.typical import typical_per_s
 from tidegate.core.value import changed, maker, value
-from tidegate.core.waiting import head_age_s, waiting
+from tidegate.core.waiting import head_age_s, still_waited_s, waiting
 
 __all__ = ["Learned", "learn", "listen"]
 
@@ -56,7 +56,7 @@ def learn(
     if measured and known is not None and not pool.plain:
         measured = Estimate(occupancy_s(balance, measured[0].value), measured[0].source), measured[1]
     mean_s = measured[0].value if measured else 0.0
-    scale = 1.0 if pool.plain else count_scale(balance, _still_waited_s(state, signals))
+    scale = 1.0 if pool.plain else count_scale(balance, still_waited_s(state.samples))
     samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale)
     state = changed(
         heard,
@@ -92,13 +92,6 @@ def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
 def _is_later(samples: Sequence[Sample], before: Sequence[Sample]) -> bool:
     """Whether a sample was taken at this tick."""
     return bool(samples) and (not before or samples[-1].at_s > before[-1].at_s)
-
-
-def _still_waited_s(state: PoolState, signals: Signals) -> float:
-    """What those that wait have waited so far, all together: their ages are even between none and the head's."""
-    if not state.samples:
-        return 0.0
-    return state.samples[-1].waiting * head_age_s(state.samples, signals).value / 2
 
 
 def _sampled(

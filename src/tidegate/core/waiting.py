@@ -12,6 +12,7 @@ from tidegate.core.signals import Signals
 
 __all__ = [
     "head_age_s",
+    "still_waited_s",
     "waiting",
 ]
 
@@ -90,3 +91,22 @@ def _passed_s(samples: Sequence[Sample], started: float) -> float | None:
             return before.at_s + share * (after.at_s - before.at_s)
         after = before
     return None
+
+
+def still_waited_s(samples: Sequence[Sample]) -> float:
+    """What those that wait have waited so far, all together: the area of those older than x over all ages x.
+
+    Served in order, they are the latest that came. After a dump most are as young as it is, however old the head.
+    """
+    if not samples:
+        return 0.0
+    last, waited_s = samples[-1], 0.0
+    older, until_s = last.waiting, last.at_s
+    for sample in reversed(samples):
+        left = min(older, last.waiting - (last.arrived - sample.arrived))
+        span_s = until_s - sample.at_s
+        if left <= 0:
+            return waited_s + (span_s * older * older / (older - left) / 2 if older > 0 else 0.0)
+        waited_s += span_s * (older + left) / 2
+        older, until_s = left, sample.at_s
+    return waited_s
