@@ -64,11 +64,11 @@ def test_messages_that_were_never_started_count_as_late() -> None:
     assert row.peak_workers == 0
 
 
-def test_ours_adds_next_to_nothing_to_a_dependency_over_its_limit_and_ends_the_collapse_that_others_make() -> None:
+def test_ours_adds_single_tries_to_a_dependency_over_its_limit_and_ends_a_collapse_that_others_make() -> None:
     number = 3 * stress("dependency slows down above 1.5 × the load")
     ours, plain = (run_stress(number + n, hours=1.5, seed=2) for n in (0, 1))
     assert ours.added_into_strain is not None
-    assert ours.added_into_strain <= 25
+    assert ours.added_into_strain <= 4
     assert ours.cost < plain.cost / 4
     assert ours.late_share < plain.late_share - 0.2
 

@@ -67,6 +67,18 @@ def test_what_is_usual_follows_better_times_in_minutes_and_worse_ones_in_hours()
     assert learned(late, WELL, 60)["pay"].usual_bad < 0.05
 
 
+def test_while_a_hold_stands_slower_calls_never_become_usual_and_quicker_ones_do() -> None:
+    usual = learned({}, WELL, 1)
+    slow = usual
+    for _ in range(3 * 360):
+        slow = learn_dependencies(slow, {"pay": replace(WELL, time_sum_s=100.0)}, 10.0, held=True)
+    assert slow["pay"].usual_s == usual["pay"].usual_s
+    assert slow["pay"].slow
+    for _ in range(90):
+        slow = learn_dependencies(slow, {"pay": replace(WELL, time_sum_s=10.0)}, 10.0, held=True)
+    assert slow["pay"].usual_s == pytest.approx(0.1, rel=0.15)
+
+
 def test_a_dependency_that_fails_from_the_start_is_not_usual() -> None:
     assert learned({}, replace(WELL, errors=50), 1)["pay"].failing
 

@@ -33,10 +33,10 @@ def first_held(decisions: list[Decision]) -> int:
     return next(n for n, decision in enumerate(decisions) if decision.reason is Reason.DOWNSTREAM)
 
 
-def overloaded(**how: float | bool) -> Plant:
+def overloaded(**how: float | bool | str) -> Plant:
     """Settled below the dependency's limit of 30 busy slots; then twice the arrivals, which are above it."""
     pool = replace(POOL, step_back=bool(how.get("step_back", True)))
-    plant = Plant(pool, arrivals_per_s=10.0, limit_slots=30.0)
+    plant = Plant(pool, arrivals_per_s=10.0, limit_slots=30.0, dependency=str(how.get("dependency", "")))
     plant.run(900)
     plant.arrivals_per_s = 20.0
     return plant
@@ -53,6 +53,32 @@ def test_a_dependency_at_its_limit_gets_no_workers_but_single_tries_ever_further
     assert len(tries) <= 6
     assert all(later > 1.5 * earlier for earlier, later in pairwise(gaps))
     assert "from 8 to 20 workers handlers went from 2.2 to 7.4 s and completed 12.2/s" in found_out.sentence
+
+
+def test_single_tries_are_all_that_is_added_once_it_is_known_how_many_help() -> None:
+    plant = overloaded(dependency="payments")
+    decisions = plant.run(4 * HOUR_S)
+    settled = decisions[360:]
+    assert all(added == 1 for _, added in outs(settled))
+    assert len(outs(settled)) <= 4
+    assert max(decision.desired for decision in settled) == min(decision.desired for decision in settled) + 1
+
+
+def test_a_dependency_that_serves_calls_more_slowly_the_more_there_are_is_not_held_for_long() -> None:
+    plant = Plant(arrivals_per_s=10.0, limit_slots=10.0, strain=0.25, dependency="payments")
+    plant.run(900)
+    plant.arrivals_per_s = 20.0
+    plant.run(1800)
+    assert plant.waiting < 1
+
+
+def test_a_hold_ends_when_jobs_turn_out_as_long_with_few_of_them_at_a_time() -> None:
+    plant = overloaded()
+    plant.run(300)
+    assert plant.state.guard.hold is not None
+    plant.arrivals_per_s, plant.waiting, plant.service_s = 2.0, 0.0, 7.0
+    plant.run(600)
+    assert plant.state.guard.hold is None
 
 
 def test_stepping_back_ends_the_collapse_that_more_workers_had_made() -> None:

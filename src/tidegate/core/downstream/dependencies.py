@@ -28,12 +28,19 @@ NAMES_AT_MOST = 16
 
 
 def learn_dependencies(
-    known: Mapping[str, DependencyMemory], calls: Mapping[str, DependencyFigures], elapsed_s: float
+    known: Mapping[str, DependencyMemory],
+    calls: Mapping[str, DependencyFigures],
+    elapsed_s: float,
+    *,
+    held: bool = False,
 ) -> Mapping[str, DependencyMemory]:
-    """Add the calls reported since the last tick. Of more than sixteen names the most called are kept."""
+    """Add the calls reported since the last tick. Of more than sixteen names the most called are kept.
+
+    While a hold stands (`held`) slower is not usual, however long it lasts: what is sick must not become the norm.
+    """
     names = [*known, *(name for name in calls if name not in known)]
     learned = {
-        name: _learned(known.get(name, DependencyMemory()), calls.get(name, DependencyFigures()), elapsed_s)
+        name: _learned(known.get(name, DependencyMemory()), calls.get(name, DependencyFigures()), elapsed_s, held=held)
         for name in names
     }
     kept = sorted(learned, key=lambda name: -learned[name].calls)[:NAMES_AT_MOST]
@@ -55,7 +62,7 @@ def accept_as_usual(known: Mapping[str, DependencyMemory]) -> Mapping[str, Depen
     return {name: replace(it, usual_s=it.mean_s, slow=False) if it.slow else it for name, it in known.items()}
 
 
-def _learned(known: DependencyMemory, news: DependencyFigures, elapsed_s: float) -> DependencyMemory:
+def _learned(known: DependencyMemory, news: DependencyFigures, elapsed_s: float, *, held: bool) -> DependencyMemory:
     fade = math.exp(-elapsed_s / RECENT_S)
     recent = replace(
         known,
@@ -65,7 +72,7 @@ def _learned(known: DependencyMemory, news: DependencyFigures, elapsed_s: float)
     )
     if recent.calls < CALLS_LEAST:
         return recent if recent.calls >= 1.0 else replace(recent, failing=False, slow=False)
-    usual_s, usual_bad = _usual(recent, elapsed_s)
+    usual_s, usual_bad = _usual(recent, elapsed_s, held=held)
     worse = recent.bad_share - usual_bad
     slower = recent.mean_s / usual_s if usual_s > 0 else 1.0
     return replace(
@@ -77,13 +84,15 @@ def _learned(known: DependencyMemory, news: DependencyFigures, elapsed_s: float)
     )
 
 
-def _usual(recent: DependencyMemory, elapsed_s: float) -> tuple[float, float]:
+def _usual(recent: DependencyMemory, elapsed_s: float, *, held: bool) -> tuple[float, float]:
     """(seconds a call, share of bad calls). The first ones seen count as usual, but never a bad share above 5 %."""
     if recent.usual_s is None:
         return recent.mean_s, min(recent.bad_share, WORSE_BY)
     down = min(1.0, elapsed_s / USUAL_DOWN_S)
     if recent.mean_s < recent.usual_s:
         usual_s = recent.usual_s + down * (recent.mean_s - recent.usual_s)
+    elif held:
+        usual_s = recent.usual_s
     else:
         usual_s = min(recent.mean_s, recent.usual_s * math.exp2(min(elapsed_s, RECENT_S) / USUAL_UP_S))
     pace = down if recent.bad_share < recent.usual_bad else min(1.0, elapsed_s / USUAL_UP_S)

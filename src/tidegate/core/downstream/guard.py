@@ -11,20 +11,14 @@ from dataclasses import replace
 
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.decision import Reason, Scalar
+from tidegate.core.downstream.calm import as_long_when_quiet, with_times
 from tidegate.core.downstream.dependencies import accept_as_usual, learn_dependencies, signs_of
-from tidegate.core.downstream.hold import Situation, next_hold
+from tidegate.core.downstream.hold import next_hold
+from tidegate.core.downstream.probe import FROM_OUTSIDE
+from tidegate.core.downstream.situation import Situation, with_level
 from tidegate.core.downstream.state import GuardMemory, Hold, Sign
-from tidegate.core.downstream.step_effect import (
-    Effect,
-    compare,
-    cost_completions,
-    enough_slots,
-    followed,
-    in_doubt,
-    mean_run_s,
-    tells,
-    text,
-)
+from tidegate.core.downstream.step_effect import compare, cost_completions, enough_slots, followed, in_doubt, text
+from tidegate.core.downstream.stretch import Effect
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Alarm, Observation
@@ -36,7 +30,6 @@ __all__ = ["Guarded", "guard"]
 ALARM_MAX_AGE_S = 300.0
 """An alarm's state is read once a minute; one that could not be read again for so long is not known."""
 LOOK_S = 60.0
-STRAINED = 1.5
 LONGEST_JOB_WAITED_FOR_S = 300.0
 _STRENGTH = (Sign.ALARM, Sign.FAILING, Sign.NO_GAIN, Sign.SLOW)
 
@@ -61,23 +54,26 @@ def guard(
     """
     if not pool.downstream_guard:
         return Guarded(limit, GuardMemory(), {})
-    memory, mean_s = state.guard, _mean_s(state)
+    memory, mean_s, quick_s = state.guard, _mean_s(state), state.quick_s or math.inf
     if signals.fleet is not None and state.ticked_at_s is not None:
         memory = _looked(memory, signals.fleet, seen.now_s, signals.fleet.since_s, mean_s)
     effect = Effect.UNKNOWN if memory.level is None else compare(memory.before, memory.level)
-    memory = _unlearned(memory, effect)
+    slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
+    memory = _unlearned(memory, slots_per_worker)
     sign = _sign(pool, seen, memory, effect)
     hold, steps_back = None, False
     if sign is not None or memory.hold is not None:
-        quick_s, interval_s = state.quick_s or math.inf, LOOK_S + start_up_s + mean_s
-        at = _situation(pool, seen, signals, memory, sign, need, limit, quick_s, interval_s)
+        at = _situation(pool, seen, signals, memory, sign, need, limit, quick_s, LOOK_S + start_up_s + mean_s)
         hold = next_hold(memory.hold, sign, effect, at)
         steps_back = hold is not None and hold.cap < at.running  # with `step_back` off: a step that was only tried
+    if hold is not None and memory.level is not None and signals.fleet is not None:
+        hold = with_times(hold, memory.before, memory.level, quick_s, slots_per_worker, signals.fleet.since_s)
+    memory = _accepted(memory, state.guard.hold, hold)
     values = _values(memory, hold, seen, effect)
     known = effect is not Effect.UNKNOWN  # the next step is compared with what is there now
     if known or hold is not memory.hold:
         memory = replace(memory, hold=hold, before=None if known else memory.before)
-    if hold is None and memory.level is not None and in_doubt(memory.before, memory.level, state.quick_s or math.inf):
+    if hold is None and memory.level is not None and in_doubt(memory.before, memory.level, quick_s):
         return Guarded(_as_it_is(limit, seen.capacity.desired, memory.level.workers), memory, values)
     return Guarded(_capped(limit, hold), memory, values, steps_back)
 
@@ -92,23 +88,41 @@ def _looked(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: f
     memory = followed(memory, fleet, now_s, elapsed_s, mean_s)
     if not (memory.dependencies or fleet.calls):
         return memory
-    return replace(memory, dependencies=learn_dependencies(memory.dependencies, fleet.calls, elapsed_s))
+    held = memory.hold is not None
+    return replace(memory, dependencies=learn_dependencies(memory.dependencies, fleet.calls, elapsed_s, held=held))
 
 
-def _unlearned(memory: GuardMemory, effect: Effect) -> GuardMemory:
-    """Slow calls that more workers helped against are usual from then on; a step back that cost completions is undone.
+def _unlearned(memory: GuardMemory, slots_per_worker: int) -> GuardMemory:
+    """Without the hold, where it took a change of the work for a sick dependency.
 
-    Both are a change of the work that was taken for a sick dependency.
+    Handlers run as long now that few slots are in use, or the first step back has cost completions.
     """
-    if memory.hold is not None and memory.hold.trying and effect is Effect.GAIN:
-        memory = replace(memory, dependencies=accept_as_usual(memory.dependencies))
-    if memory.above is None or memory.level is None:
+    hold, level, above = memory.hold, memory.level, memory.above
+    if level is None:
         return memory
-    wrong = cost_completions(memory.level, memory.above)
+    if hold is not None and hold.sign not in FROM_OUTSIDE and as_long_when_quiet(hold, level, slots_per_worker):
+        return _released(memory)
+    wrong = None if above is None or (hold is not None and hold.easing) else cost_completions(level, above)
     if wrong is None:
         return memory
-    mistaken = wrong and memory.hold is not None and memory.hold.sign is Sign.NO_GAIN
-    return replace(memory, above=None, hold=None if mistaken else memory.hold)
+    mistaken = wrong and hold is not None and hold.sign is Sign.NO_GAIN and hold.knee is None
+    return _released(memory) if mistaken else replace(memory, above=None)
+
+
+def _released(memory: GuardMemory) -> GuardMemory:
+    return replace(memory, above=None, hold=None, dependencies=accept_as_usual(memory.dependencies))
+
+
+def _accepted(memory: GuardMemory, was: Hold | None, hold: Hold | None) -> GuardMemory:
+    """Slow calls are usual from now on when they have nothing to do with how many workers there are.
+
+    That is so where a step out has helped, or a step back has not.
+    """
+    if was is None:
+        return memory
+    helped = was.trying and (hold is None or hold.base > was.base)
+    proved = helped or (was.easing and hold is not None and hold.trying)
+    return replace(memory, dependencies=accept_as_usual(memory.dependencies)) if proved else memory
 
 
 def _sign(pool: Pool, seen: Observation, memory: GuardMemory, effect: Effect) -> tuple[Sign, str] | None:
@@ -137,7 +151,7 @@ def _situation(
         running = min(running, signals.fleet.taking)
     slots = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
     better = _better(memory, sign[0], slots, quick_s) if sign is not None and pool.step_back else None
-    return Situation(
+    at = Situation(
         now_s=seen.now_s,
         running=running,
         better=running if better is None else min(running, better),
@@ -145,9 +159,9 @@ def _situation(
         least=max(pool.min_workers, seen.capacity.min_workers or 0, 1),
         most=limit.workers,
         interval_s=interval_s,
-        measured=memory.level is None or tells(memory.level),
-        strained=memory.level is not None and mean_run_s(memory.level) > STRAINED * quick_s,
+        steps_back=pool.step_back,
     )
+    return at if memory.level is None else with_level(at, memory.level, memory.hold, quick_s, slots)
 
 
 def _better(memory: GuardMemory, sign: Sign, slots_per_worker: int, quick_s: float) -> int | None:

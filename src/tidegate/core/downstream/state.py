@@ -58,7 +58,10 @@ class Level:
 
 @value
 class Hold:
-    """A cap on the workers. Above `base` it is a step that is being tried; `sick`: nothing is tried before `next_s`."""
+    """A cap on the workers. `sick`: nothing is tried before `next_s`.
+
+    Above `base` it is a step out that is being tried, below it a step back. Times of handler runs are seconds.
+    """
 
     cap: int
     base: int
@@ -72,11 +75,24 @@ class Hold:
     """Of the cap, what the next step adds."""
     touched_s: float
     """When it last mattered."""
+    knee: int | None = None
+    """The lowest count that was found to complete no more than a lower one."""
+    calm_s: float | None = None
+    """How long handlers run when nothing is asked too much of."""
+    base_s: float | None = None
+    """And at `base`, with all slots in use: what a step out is compared with."""
+    above_s: float | None = None
+    """And at the count that was last gone back from: what a step back is compared with."""
 
     @property
     def trying(self) -> bool:
         """Whether a step above the last good count is being tried."""
         return self.cap > self.base
+
+    @property
+    def easing(self) -> bool:
+        """Whether it is being tried if fewer complete as much."""
+        return self.cap < self.base
 
 
 @value

@@ -7,53 +7,33 @@ alone may be longer jobs, and completions alone follow the arrivals.
 
 import math
 from dataclasses import replace
-from enum import StrEnum
 
-from tidegate.core.downstream.state import GuardMemory, Level
+from tidegate.core.downstream.levels import RUNS_LEAST, busy, error_s, full, mean_run_s, rate_per_s, tells
+from tidegate.core.downstream.state import GuardMemory, Hold, Level
+from tidegate.core.downstream.stretch import NOTHING, Effect, Stretch
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.value import maker
 
-__all__ = [
-    "Effect",
-    "compare",
-    "cost_completions",
-    "enough_slots",
-    "followed",
-    "in_doubt",
-    "mean_run_s",
-    "tells",
-    "text",
-]
+__all__ = ["Effect", "compare", "cost_completions", "enough_slots", "followed", "in_doubt", "mean_run_s", "text"]
 
 FADE_S = 60.0
+HELD_FADE_S = 180.0
+"""Under a hold steps are small, and it takes more runs to see what they do."""
 FADE_SERVICE_TIMES = 3.0
-RUNS_LEAST = 20.0
-SPAN_LEAST_S = 30.0
+HELD_SETTLES_RUNS = 3.0
 BUSIER_LEAST = 0.1
 """With less than a tenth more slots in use there is nothing to see."""
 BACK_SETTLES_S = 120.0
 BACK_SETTLES_RUNS = 5.0
 SIGMAS = 3.0
 SLOWER_LEAST = 0.1
-NOTHING = 0.25
 SOMETHING = 0.5
-"""Of the share by which more slots are in use: completions that rose by less than a quarter of it were not worth it,
-by more than half of it they were."""
-
+"""Of what a step asked: completions that rose by more were worth it."""
 
 PROBE_GAIN = 1.25
-SATURATED = 0.9
 DOUBTFUL = 1.3
 
 _level = maker(Level)
-
-
-class Effect(StrEnum):
-    """What a step out bought."""
-
-    UNKNOWN = "unknown"
-    GAIN = "gain"
-    NO_GAIN = "no_gain"
 
 
 def followed(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float) -> GuardMemory:
@@ -62,47 +42,55 @@ def followed(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: 
     A rise of the workers that take work is a step; the ones that follow before its effect is known belong to it. Runs
     that end right after a change began before it, so they are left out for a service time and a heartbeat.
     """
-    before, level, above = memory.before, memory.level, memory.above
+    before, level, above, hold = memory.before, memory.level, memory.above, memory.hold
     taking = fleet.taking
     fresh = Level(taking, now_s)
     if level is None:
         return replace(memory, level=fresh)
     if taking < level.workers:
-        back = memory.hold is not None and level.workers > memory.hold.cap and tells(level)
-        return replace(memory, before=None, level=fresh, above=level if back else above)
+        return replace(memory, before=None, level=fresh, above=level if _gone_back(hold, level) else above)
     if taking > level.workers:
         above = None
         before, level = (level, fresh) if before is None and tells(level) else (before, level)
-        level = replace(level, workers=taking)
-    if now_s - level.since_s >= _settles_in_s(before, above, fleet.heartbeat_s, mean_s):
-        level = _added(level, fleet, elapsed_s, mean_s)
-    return GuardMemory(dependencies=memory.dependencies, before=before, level=level, above=above, hold=memory.hold)
+        level = replace(level, workers=taking) if hold is None else fresh
+    if now_s - level.since_s >= _settles_in_s(memory, before, above, fleet.heartbeat_s, mean_s):
+        fade_s = max(FADE_S if hold is None else HELD_FADE_S, FADE_SERVICE_TIMES * mean_s)
+        level = _added(level, fleet, elapsed_s, fade_s)
+    return GuardMemory(dependencies=memory.dependencies, before=before, level=level, above=above, hold=hold)
 
 
-def _settles_in_s(before: Level | None, above: Level | None, heartbeat_s: float, mean_s: float) -> float:
+def _gone_back(hold: Hold | None, level: Level) -> bool:
+    return hold is not None and not hold.easing and level.workers > hold.cap and tells(level)
+
+
+def _settles_in_s(
+    memory: GuardMemory, before: Level | None, above: Level | None, heartbeat_s: float, mean_s: float
+) -> float:
     """After a step back the last ones are long: they began when most was asked of the dependency."""
     if above is not None:
         return max(BACK_SETTLES_S, BACK_SETTLES_RUNS * max(mean_s, mean_run_s(above)))
+    if memory.hold is not None:
+        return heartbeat_s + HELD_SETTLES_RUNS * mean_s
     return heartbeat_s + mean_s if before is not None else 0.0
 
 
 def compare(before: Level | None, level: Level) -> Effect:
     """What the step between the two bought; UNKNOWN until enough runs have ended on both sides."""
-    if before is None or not (tells(before) and tells(level)) or _busy(level) < (1 + BUSIER_LEAST) * _busy(before):
+    if before is None or not (tells(before) and tells(level)) or busy(level) < (1 + BUSIER_LEAST) * busy(before):
         return Effect.UNKNOWN
-    asked = _busy(level) / _busy(before) - 1.0
-    gained = _rate_per_s(level) / _rate_per_s(before) - 1.0 if before.completions else 0.0
+    asked = busy(level) / busy(before) - 1.0
+    gained = rate_per_s(level) / rate_per_s(before) - 1.0 if before.completions else 0.0
     slower = _runs_longer(before, level)
     if slower and gained < NOTHING * asked:
         return Effect.NO_GAIN
-    sure = SIGMAS * _error_s(before, level) < SOMETHING * asked * mean_run_s(before)
+    sure = SIGMAS * error_s(before, level) < SOMETHING * asked * mean_run_s(before)
     return Effect.GAIN if gained >= SOMETHING * asked or (sure and not slower) else Effect.UNKNOWN
 
 
 def _runs_longer(before: Level, level: Level) -> bool:
     """Whether handlers take longer than before, by a tenth at least and by more than chance."""
     was_s, is_s = mean_run_s(before), mean_run_s(level)
-    return is_s - was_s > max(SIGMAS * _error_s(before, level), SLOWER_LEAST * was_s)
+    return is_s - was_s > max(SIGMAS * error_s(before, level), SLOWER_LEAST * was_s)
 
 
 def in_doubt(before: Level | None, level: Level, quick_s: float) -> bool:
@@ -120,10 +108,11 @@ def cost_completions(level: Level, above: Level) -> bool | None:
     """
     if not tells(level):
         return None
-    if level.busy_s < SATURATED * level.open_s:
+    if not full(level):
         return False
-    effect = compare(level, above)
-    return None if effect is Effect.UNKNOWN else effect is Effect.GAIN and not _runs_longer(level, above)
+    longer = Stretch(mean_run_s(above) / mean_run_s(level), error_s(above, level) / mean_run_s(level))
+    bought = longer.bought(busy(above) / busy(level), SIGMAS)
+    return None if bought is Effect.UNKNOWN else bought is Effect.GAIN
 
 
 def enough_slots(before: Level, level: Level, quick_s: float) -> float:
@@ -132,19 +121,19 @@ def enough_slots(before: Level, level: Level, quick_s: float) -> float:
     A dependency's bandwidth-delay product, with a quarter more so that the throughput can be found to be higher
     (N. Cardwell et al., BBR, ACM Queue 14, 2016).
     """
-    return PROBE_GAIN * max(_rate_per_s(before), _rate_per_s(level)) * min(quick_s, mean_run_s(before))
+    return PROBE_GAIN * max(rate_per_s(before), rate_per_s(level)) * min(quick_s, mean_run_s(before))
 
 
 def text(before: Level, level: Level) -> str:
     """With the figures that it was told by."""
     return (
         f"from {before.workers} to {level.workers} workers handlers went from {mean_run_s(before):.2g} to "
-        f"{mean_run_s(level):.2g} s and completed {_rate_per_s(before):.3g}/s, then {_rate_per_s(level):.3g}/s"
+        f"{mean_run_s(level):.2g} s and completed {rate_per_s(before):.3g}/s, then {rate_per_s(level):.3g}/s"
     )
 
 
-def _added(level: Level, fleet: FleetSignals, elapsed_s: float, mean_s: float) -> Level:
-    fade = math.exp(-elapsed_s / max(FADE_S, FADE_SERVICE_TIMES * mean_s))
+def _added(level: Level, fleet: FleetSignals, elapsed_s: float, fade_s: float) -> Level:
+    fade = math.exp(-elapsed_s / fade_s)
     return _level(
         workers=level.workers,
         since_s=level.since_s,
@@ -156,30 +145,3 @@ def _added(level: Level, fleet: FleetSignals, elapsed_s: float, mean_s: float) -
         sum_s=level.sum_s * fade + fleet.service_time_sum_s,
         square_sum_s2=level.square_sum_s2 * fade + fleet.service_time_square_sum_s2,
     )
-
-
-def tells(level: Level) -> bool:
-    """Whether enough has ended at this level to compare it with another."""
-    return level.runs >= RUNS_LEAST and level.span_s >= SPAN_LEAST_S and level.busy_s > 0 and level.sum_s > 0
-
-
-def _busy(level: Level) -> float:
-    return level.busy_s / level.span_s
-
-
-def _rate_per_s(level: Level) -> float:
-    """Completions a second at this level."""
-    return level.completions / level.span_s if level.span_s else 0.0
-
-
-def mean_run_s(level: Level) -> float:
-    """Seconds that handlers ran at this level; 0 when none has ended."""
-    return level.sum_s / level.runs if level.runs else 0.0
-
-
-def _error_s(before: Level, level: Level) -> float:
-    return math.sqrt(_variance(before) / before.runs + _variance(level) / level.runs)
-
-
-def _variance(level: Level) -> float:
-    return max(0.0, level.square_sum_s2 / level.runs - (mean_run_s(level)) ** 2)

@@ -1,0 +1,51 @@
+"""What a level's sums say: how much was in use, how much was completed, how long handlers ran."""
+
+import math
+
+from tidegate.core.downstream.state import Level
+
+__all__ = ["RUNS_LEAST", "busy", "error_s", "full", "mean_run_s", "rate_per_s", "settled", "tells"]
+
+RUNS_LEAST = 20.0
+SPAN_LEAST_S = 30.0
+SETTLED_SPAN_S = 60.0
+SATURATED = 0.9
+
+
+def tells(level: Level) -> bool:
+    """Whether enough has ended at this level to compare it with another."""
+    return level.runs >= RUNS_LEAST and level.span_s >= SPAN_LEAST_S and level.busy_s > 0 and level.sum_s > 0
+
+
+def settled(level: Level) -> bool:
+    """Whether that has been so for long enough to see a small difference: a step of one worker in ten."""
+    return tells(level) and level.span_s >= SETTLED_SPAN_S
+
+
+def busy(level: Level) -> float:
+    """Slots in use, on average."""
+    return level.busy_s / level.span_s if level.span_s else 0.0
+
+
+def full(level: Level) -> bool:
+    """Whether nearly all slots are in use: what is completed is what can be, and not what arrives."""
+    return level.open_s > 0 and level.busy_s >= SATURATED * level.open_s
+
+
+def rate_per_s(level: Level) -> float:
+    """Completions a second at this level."""
+    return level.completions / level.span_s if level.span_s else 0.0
+
+
+def mean_run_s(level: Level) -> float:
+    """Seconds that handlers ran at this level; 0 when none has ended."""
+    return level.sum_s / level.runs if level.runs else 0.0
+
+
+def error_s(*levels: Level) -> float:
+    """One standard deviation of the mean run's seconds, or of the difference between those of two levels."""
+    return math.sqrt(sum(_variance_s2(level) / level.runs for level in levels))
+
+
+def _variance_s2(level: Level) -> float:
+    return max(0.0, level.square_sum_s2 / level.runs - mean_run_s(level) ** 2)
