@@ -41,8 +41,9 @@ def test_busy_slots_outweigh_a_wrong_service_time_the_more_runs_they_rest_on() -
 
 def test_counts_that_read_low_are_scaled_up_to_what_the_waits_say() -> None:
     # one start a second that waited 52.5 s: 52.5 messages wait, whatever the queue says
-    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=31.5)) == pytest.approx(52.5 / 31.5, rel=0.01)
-    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=52.5)) == pytest.approx(1.0)
+    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=31.5)) == pytest.approx(52.5 / 31.5, rel=0.02)
+    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=52.5)) == pytest.approx(1.0, rel=0.02)
+    assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=52.5), 52.5**2 / 2) == pytest.approx(1.0, rel=0.01)
     assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=1000.0)) == pytest.approx(0.7)
 
 
@@ -97,14 +98,14 @@ def test_the_usual_rate_is_that_of_the_last_quarter_of_an_hour() -> None:
 
 def test_those_that_wait_are_the_latest_that_came_and_have_waited_since() -> None:
     even = tuple(Sample(NOW_S + 10 * n, 20.0 * n, 100.0, 100.0) for n in range(10))
-    assert still_waited_s(even) == pytest.approx(100 * 50 / 2), "two a second, the oldest for fifty seconds"
+    assert still_waited_s(even) == pytest.approx(100 * 50 / 2, rel=0.02), "two a second, the oldest for fifty seconds"
     dumped = (*even, Sample(NOW_S + 100, 4200.0, 4000.0, 4000.0), Sample(NOW_S + 110, 4200.0, 4000.0, 4000.0))
     assert still_waited_s(dumped) == pytest.approx(4000 * 15, rel=0.02), "between ten and twenty seconds ago"
-    assert still_waited_s(even[:3]) == pytest.approx(10 * 90 + 10 * 70), "as far as is remembered"
+    assert still_waited_s(even[:3]) == pytest.approx(10 * 90 + 10 * 70, rel=0.01), "as far as is remembered"
     assert still_waited_s((even[0]._replace(waiting=0.0),)) == still_waited_s(()) == 0.0
 
 
-def test_a_dump_does_not_make_exact_counts_many_times_as_large() -> None:
+def test_a_dump_and_long_waits_leave_exact_counts_as_they_are() -> None:
     """However old the head of a short queue was: of what waits most has just come."""
     pool = replace(WAIT, target_wait_s=900, max_workers=100)
     world = World(pool, lambda _: 2.0, 5.0, 60.0, 2, protected=True).run(1200)
@@ -115,4 +116,4 @@ def test_a_dump_does_not_make_exact_counts_many_times_as_large() -> None:
             world.run(10)
             if len(world.sent_s) > 1000:
                 believed.append(world.state.samples[-1].waiting / len(world.sent_s))
-    assert max(believed) < 1.7, "what long waits add up to fades less than the counts do"
+    assert 0.85 < min(believed) < max(believed) < 1.25

@@ -9,12 +9,12 @@ import math
 
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Balance
+from tidegate.core.news import QUEUE_MEMORY_S
 from tidegate.core.value import maker
 
 __all__ = ["count_scale", "learn_balance", "occupancy_s", "usual_per_s"]
 
 SLOTS_MEMORY_S = 900.0
-QUEUE_MEMORY_S = 1800.0
 ENDS_TRUSTED = 5.0
 """The time that all handlers have run, those that still run too, ÷ the runs that ended is the likeliest mean, from few
 ends on (B. Epstein and M. Sobel, Life testing, JASA 48, 1953). The mean of those that ended is too short then."""

@@ -3,6 +3,7 @@
 A worker's totals tell what it has done since it was last looked at, however ticks and heartbeats fall.
 """
 
+import math
 import zlib
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping
@@ -25,14 +26,20 @@ _NO_FIGURES = ClassFigures()
 _UNKNOWN = KnownWorker(0, 0, 0, timed=False)
 _LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
 _UPPER_EDGES_S = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
-_MIDDLES_S = tuple((low + high) / 2 for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True))
+QUEUE_MEMORY_S = 1800.0
+"""Waits and the counts that they are compared with fade over half an hour."""
+
+_MIDDLES_S = tuple(
+    QUEUE_MEMORY_S * -math.expm1(-(low + high) / 2 / QUEUE_MEMORY_S)
+    for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True)
+)
 
 
 @value
 class Waits:
     """Waits (sent → started) of the messages started since the last tick. `p99_s` is its bucket's upper edge.
 
-    The sum takes the middles of the buckets.
+    The sum takes the middles of the buckets, and each second of a wait as it has faded until now, as counts have.
     """
 
     starts: int

@@ -1,5 +1,6 @@
 """What waits, and for how long the oldest has: read off cumulative arrivals against what waits."""
 
+import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
@@ -7,6 +8,7 @@ from tidegate.core.adapt import SIGNAL_LAG_S
 from tidegate.core.arrivals import windowed_per_s
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
+from tidegate.core.news import QUEUE_MEMORY_S
 from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 
@@ -96,7 +98,8 @@ def _passed_s(samples: Sequence[Sample], started: float) -> float | None:
 def still_waited_s(samples: Sequence[Sample]) -> float:
     """What those that wait have waited so far, all together: the area of those older than x over all ages x.
 
-    Served in order, they are the latest that came. After a dump most are as young as it is, however old the head.
+    Served in order, they are the latest that came. After a dump most are as young as it is, however old the head. What
+    was waited long ago has faded, as the counts have that it is compared with.
     """
     if not samples:
         return 0.0
@@ -107,6 +110,7 @@ def still_waited_s(samples: Sequence[Sample]) -> float:
         span_s = until_s - sample.at_s
         if left <= 0:
             return waited_s + (span_s * older * older / (older - left) / 2 if older > 0 else 0.0)
-        waited_s += span_s * (older + left) / 2
+        middle_s = last.at_s - (until_s + sample.at_s) / 2
+        waited_s += span_s * (older + left) / 2 * math.exp(-middle_s / QUEUE_MEMORY_S)
         older, until_s = left, sample.at_s
     return waited_s
