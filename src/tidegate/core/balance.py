@@ -71,16 +71,23 @@ def _with_queue(known: Balance, fleet: FleetSignals | None, counted: float, elap
     )
 
 
-def occupancy_s(balance: Balance, reported_s: float) -> float:
+def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> float:
     """The service time: as reported, and as the balance of busy slots has it, the more handler runs it rests on.
 
     Slot-seconds busy ÷ runs ended: what still runs counts with the time it has taken so far. The mean of those that
-    have ended is too short while a pool is young: short runs end first.
+    have ended is too short while a pool is young: short runs end first; but only so far as runs differ (`variation`,
+    squared coefficient): of runs all alike, half done ones tell nothing. ÷ the mean of starts and ends it is too short
+    while busy slots rise; where they do not, the two are the same.
     """
     if balance.ends <= 0:
         return reported_s
     trust = balance.ends / (balance.ends + ENDS_TRUSTED)
-    found_s = min(max(balance.busy_s / balance.ends, LEAST_TIME * reported_s), MOST_TIME * reported_s)
+    by_ends_s = balance.busy_s / balance.ends
+    by_both_s = 2.0 * balance.busy_s / (balance.starts + balance.ends)
+    low_s, high_s = min(by_ends_s, by_both_s), max(by_ends_s, by_both_s)
+    likely_s = reported_s + min(1.0, variation) * max(0.0, by_ends_s - reported_s)
+    found_s = min(max(likely_s, low_s), high_s)
+    found_s = min(max(found_s, LEAST_TIME * reported_s), MOST_TIME * reported_s)
     return reported_s + trust * (found_s - reported_s)
 
 
@@ -92,8 +99,10 @@ def count_scale(balance: Balance, still_waited_s: float = 0.0) -> float:
     """
     if balance.counted_s <= 0:
         return 1.0
-    trust = min(1.0, balance.span_s / SPAN_TRUSTED_S)
-    found = min(max((balance.waited_s + still_waited_s) / balance.counted_s, LEAST_SCALE), MOST_SCALE)
+    waited_s = balance.waited_s + still_waited_s
+    proven = balance.waited_s / waited_s if waited_s > 0 else 1.0
+    trust = min(1.0, balance.span_s / SPAN_TRUSTED_S) * proven
+    found = min(max(waited_s / balance.counted_s, LEAST_SCALE), MOST_SCALE)
     return 1.0 + trust * (found - 1.0)
 
 

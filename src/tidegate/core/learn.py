@@ -54,7 +54,7 @@ def learn(
     if seen.fleet.absence is None:  # else the waits that belong to these counts will never be told
         balance = learn_balance(balance, signals.fleet, signals.waiting, elapsed_s)
     if measured and known is not None and not pool.plain:
-        measured = Estimate(occupancy_s(balance, measured[0].value), measured[0].source), measured[1]
+        measured = Estimate(occupancy_s(balance, measured[0].value, measured[1]), measured[0].source), measured[1]
     mean_s = measured[0].value if measured else 0.0
     scale = 1.0 if pool.plain else count_scale(balance, still_waited_s(state.samples))
     samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale)
