@@ -39,6 +39,20 @@ def test_busy_slots_outweigh_a_wrong_service_time_the_more_runs_they_rest_on() -
     assert occupancy_s(Balance(), reported_s=2.8) == 2.8
 
 
+@pytest.mark.parametrize(("variation", "found_s"), [(0.0, 4.0), (0.5, 5.0), (1.0, 6.0), (4.0, 6.0)])
+def test_runs_that_have_only_begun_lengthen_the_service_time_as_far_as_runs_differ(
+    variation: float, found_s: float
+) -> None:
+    # 1,000 ends in 4,000 slot-seconds; 1,000 more runs have been at it for two seconds each
+    young = Balance(busy_s=6000.0, starts=2000.0, ends=1000.0)
+    assert occupancy_s(young, reported_s=4.0, variation=variation) == pytest.approx(found_s, rel=0.01)
+
+
+def test_where_as_many_end_as_start_the_balance_outweighs_whatever_is_reported() -> None:
+    for variation in (0.0, 0.5, 1.0):
+        assert occupancy_s(balanced(fleet()), reported_s=2.8, variation=variation) == pytest.approx(4.0, rel=0.02)
+
+
 def test_counts_that_read_low_are_scaled_up_to_what_the_waits_say() -> None:
     # one start a second that waited 52.5 s: 52.5 messages wait, whatever the queue says
     assert count_scale(balanced(fleet(mean_wait_s=52.5), counted=31.5)) == pytest.approx(52.5 / 31.5, rel=0.02)
@@ -55,6 +69,15 @@ def test_while_a_backlog_grows_those_that_still_wait_are_counted_too() -> None:
     still_waited_s = 90.0 * ticks * (10.0 * ticks) / 2
     assert count_scale(growing) < 0.9
     assert count_scale(growing, still_waited_s) == pytest.approx(1.0, abs=0.05)
+
+
+def test_a_burst_that_nobody_has_started_on_proves_nothing_of_the_counts() -> None:
+    # ages are read off late counts as well: half a minute off, they made the same counts 0.7 or 1.4 times as large
+    burst = balanced(fleet(mean_wait_s=52.5), counted=52.5, ticks=60)
+    for n in range(1, 7):
+        burst = learn_balance(burst, fleet(starts=0), counted=1000.0 * n, elapsed_s=10.0)
+    for age_s in (10.0, 30.0, 60.0, 90.0):
+        assert count_scale(burst, 6000.0 * age_s / 2) == pytest.approx(1.0, abs=0.15)
 
 
 def test_a_short_backlog_or_none_calibrates_nothing() -> None:

@@ -95,7 +95,8 @@ def count_scale(balance: Balance, still_waited_s: float = 0.0) -> float:
     """By what the counts have to be multiplied to agree with the waits measured; 1 before there is evidence.
 
     `still_waited_s` is what those that wait now have waited so far, all together. Over a stretch of time the law holds
-    with them only: while a backlog grows, those that have started had the short waits.
+    with them only: while a backlog grows, those that have started had the short waits. Their waits are reckoned from
+    counts themselves, so they prove nothing: the smaller the part of those measured, the less is made of it.
     """
     if balance.counted_s <= 0:
         return 1.0

@@ -17,6 +17,7 @@ from tidegate.core.model import Pool, PoolState, Sample
 from tidegate.core.moved_in import head_age_here, without_moved
 from tidegate.core.need import Load
 from tidegate.core.observation import Observation
+from tidegate.core.outlook import learn_outlook
 from tidegate.core.removals import without_removals
 from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
@@ -70,6 +71,7 @@ def learn(
         count_error=learn_count_error(state.count_error, samples),
         margin=0.0 if moved is not None else _margin(pool, state, samples, signals, usual_per_s(balance), elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
+        outlook=learn_outlook(state.outlook, samples, blind_s(pool, start_up.value), elapsed_s),
         surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s, state.count_error),
     )
     if measured is None:
@@ -139,6 +141,7 @@ def _load(
         committed=commit(state, seen, signals, start_up.value),
         lean=state.lean,
         surge=state.surge,
+        outlook=state.outlook,
         chance_per_s=chance_per_s(samples, arrivals, state.count_error),
         calm=calm,
         fifo=False not in [queue.queue.endswith(".fifo") for queue in seen.queues],

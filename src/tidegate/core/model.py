@@ -161,6 +161,22 @@ class Balance:
     """How long there was a backlog to compare."""
 
 
+@value
+class Outlook:
+    """Decayed sums over blind windows and the ones after them, in √rate (`core.outlook`)."""
+
+    windows: float = 0.0
+    then: float = 0.0
+    now: float = 0.0
+    then_square: float = 0.0
+    then_now: float = 0.0
+    now_square: float = 0.0
+    missed: float = 0.0
+    """By how much the next window's was missed, either way."""
+    high: float = 2.0
+    """The 95 % quantile of that, above, in mean misses: learned."""
+
+
 @dataclass(frozen=True)  # no slots: it is copied with `changed`
 class PoolState:
     """What a pool remembers between ticks. JSON-serialisable: it lives in DynamoDB between Lambda runs."""
@@ -193,6 +209,7 @@ class PoolState:
     """How much of the standing wait has been earned by measured waits, from none (0) to all of it (1)."""
     surge: float = 0.4
     """How far √rate rises over the blind window, ÷ √rate: the 95 % quantile, learned. At first a doubling."""
+    outlook: Outlook = field(default_factory=Outlook)
     guard: GuardMemory = field(default_factory=GuardMemory)
     pressure: Pressure | None = None
     """Messages are late and no more workers may be had."""

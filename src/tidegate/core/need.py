@@ -5,7 +5,7 @@ from dataclasses import field
 from tidegate.core.committed import Committed
 from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.estimate import Estimate
-from tidegate.core.model import Pool
+from tidegate.core.model import Outlook, Pool
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
 from tidegate.core.value import value
 
@@ -33,6 +33,7 @@ class Load:
     committed: Committed = field(default_factory=Committed)
     lean: float = 0.0
     surge: float = 0.0
+    outlook: Outlook = field(default_factory=Outlook)
     chance_per_s: float = 0.0
     """One standard deviation of the arrival rate's estimate."""
     calm: float = 0.0

@@ -13,6 +13,7 @@ from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.model import Pool
 from tidegate.core.need import LATE_SHARE_ALLOWED, Load, Sized
+from tidegate.core.outlook import to_bear_per_s
 from tidegate.core.sizing import slots_for_target, workers_for
 from tidegate.core.value import maker, value
 
@@ -59,7 +60,7 @@ class _Terms:
     standing_wait_s: float
     erlang: int
     reserve: float
-    """Slots that stand ready for surges, per slot of load."""
+    """The most by which the headroom rises with the load."""
     headroom: float
     regulated: float
     drain: float
@@ -124,7 +125,8 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     tau_s = max(TAU_TARGETS * target_s, TAU_BLINDS * blind)
     lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
     offered = load.arrivals.value * mean_s
-    reserve = grown * max(0.0, 1.0 - (target_s - standing_s) / blind)
+    unanswered = max(0.0, 1.0 - (target_s - standing_s) / blind)
+    to_bear = to_bear_per_s(load.outlook, load.arrivals.value, grown, unanswered)
     return _terms_of(
         lasting_per_s=lasting_per_s,
         offered=offered,
@@ -136,8 +138,8 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         leanness=leanness,
         standing_wait_s=standing_s,
         erlang=erlang,
-        reserve=reserve,
-        headroom=reserve * offered,
+        reserve=grown * unanswered,
+        headroom=to_bear * mean_s,
         regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
         drain=deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker,
     )

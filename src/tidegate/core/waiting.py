@@ -19,6 +19,9 @@ __all__ = [
 ]
 
 WINDOW_S = 60.0
+ERROR_OF_LATE_COUNTS = 0.05
+"""Counts that are late show so much of an error at least, one standard deviation, while anything moves."""
+
 GAP_S = 25.0
 """Samples further apart than that have a gap between them, in which the head's arrival is looked for."""
 
@@ -44,14 +47,14 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
         weight = 1.0 / (1.0 + noise + since)
         ahead += weight * (arrived - last.arrived + since)
         weights += weight
-    return max(0.0, last.waiting + ahead / weights) + _unseen(samples, arrivals, signals)
+    return max(0.0, last.waiting + ahead / weights) + _unseen(samples, arrivals, signals, count_error)
 
 
-def _unseen(samples: Samples, arrivals: Estimate, signals: Signals) -> float:
+def _unseen(samples: Samples, arrivals: Estimate, signals: Signals, count_error: float) -> float:
     """What has come since the time that counts speak of, less what was started since.
 
     No more than the last minute shows: over less a count may only have caught up with what was there. None where slots
-    stand idle.
+    stand idle, and none where counts have shown no error: those are of now, for late ones contradict each other.
     """
     last = samples[-1]
     if len(samples) < 2 or last.waiting <= 0 or signals.fleet is None or signals.fleet.idle > 0:
@@ -59,7 +62,8 @@ def _unseen(samples: Samples, arrivals: Estimate, signals: Signals) -> float:
     first = samples[bisect_left(samples.at_s, last.at_s - SIGNAL_LAG_S - 1e-6, 0, len(samples) - 2)]
     started = max(0.0, last.arrived - last.waiting - first.arrived + first.waiting)
     came_per_s = min(arrivals.value, windowed_per_s(samples, WINDOW_S))
-    return SIGNAL_LAG_S * max(0.0, came_per_s - started / (last.at_s - first.at_s))
+    lag_s = min(SIGNAL_LAG_S, last.at_s - samples.at_s[0]) * min(1.0, count_error / ERROR_OF_LATE_COUNTS)
+    return lag_s * max(0.0, came_per_s - started / (last.at_s - first.at_s))
 
 
 def head_age_s(samples: Sequence[Sample], signals: Signals) -> Estimate:

@@ -1,0 +1,114 @@
+"""What the arrival rate of one blind window tells of the next: what it falls back to, and how far beyond it may rise.
+
+In trains of bursts the rate of now says little: headroom for a multiple of it buys workers at the peak of one burst,
+and none in the lull before the next. Where rates last or drift it says nearly all. Which of the two it is, is learned.
+"""
+
+import math
+from collections.abc import Sequence
+
+from tidegate.core.adapt import SURGE_QUANTILE
+from tidegate.core.arrivals import slope_per_s
+from tidegate.core.model import Outlook, Sample
+from tidegate.core.samples import Samples
+from tidegate.core.value import value
+
+__all__ = ["learn_outlook", "to_bear_per_s"]
+
+MEMORY_S = 3600.0
+PRIOR_WINDOWS = 5.0
+"""A pool that has seen fewer is taken to go on as it goes now, and to surge by a multiple of that."""
+
+SEEN_SIGMAS = 2.0
+"""What is further above the mean than this has not been seen before: nothing is known of what it falls back to."""
+
+HIGH_STEP_PER_S = 0.004
+HIGH_LEAST, HIGH_MOST = 0.5, 4.0
+"""Of the usual miss. At rest about 2 where misses are normal."""
+
+STANDBY_SHARE = 0.5
+STANDBY_WINDOWS = 10.0
+"""What stands by for surges costs half of what the work itself does at most, of an hour's mean with ten windows of
+nothing before it: one burst in a pool's life is no reason to wait for the next."""
+
+
+@value
+class _Line:
+    """√rate of the next window over √rate of this one: least squares, drawn towards a slope of 1 while few are seen."""
+
+    then: float
+    now: float
+    slope: float
+    spread: float
+    """The mean square of what it misses by."""
+    seen: float
+    """The highest √rate that is in the range of what was seen."""
+
+    def expected(self, root: float) -> float:
+        """√rate to be expected after `root`; what is beyond the range seen is taken to stay."""
+        within = min(root, self.seen)
+        return max(0.0, self.now + self.slope * (within - self.then) + root - within)
+
+
+def learn_outlook(known: Outlook, samples: Sequence[Sample], blind: float, elapsed_s: float) -> Outlook:
+    """Add a tick: √rate of the blind window that ends now, and of the one before it.
+
+    Square roots, for Poisson noise is then the same at all rates. `high` follows the 95 % quantile of what the line
+    misses by, in mean misses: at rest when one in twenty is above.
+    """
+    samples = Samples.of(samples)
+    if elapsed_s <= 0 or not samples or samples.at_s[0] > samples.at_s[-1] - 2 * blind:
+        return known
+    then, now = math.sqrt(slope_per_s(samples, blind, blind)), math.sqrt(slope_per_s(samples, blind))
+    miss, high = 0.0, known.high
+    if known.windows > 0:
+        miss = now - _line(known).expected(then)
+        above = miss > high * known.missed / known.windows
+        step = HIGH_STEP_PER_S * min(elapsed_s, 60.0)
+        high += step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)
+    kept, new = math.exp(-elapsed_s / MEMORY_S), elapsed_s / blind
+    return Outlook(
+        windows=known.windows * kept + new,
+        then=known.then * kept + new * then,
+        now=known.now * kept + new * now,
+        then_square=known.then_square * kept + new * then * then,
+        then_now=known.then_now * kept + new * then * now,
+        now_square=known.now_square * kept + new * now * now,
+        missed=known.missed * kept + new * abs(miss),
+        high=min(HIGH_MOST, max(HIGH_LEAST, high)),
+    )
+
+
+def to_bear_per_s(known: Outlook, rate_per_s: float, growth: float, share: float) -> float:
+    """The part `share` of the arrival rate that may be there a blind window from now, with a bound on what stands by.
+
+    `growth` is by what factor rates rise: it counts for a pool that has seen little, and for what is new to it.
+
+    >>> to_bear_per_s(Outlook(), 8.0, 2.0, 0.25)
+    4.0
+    """
+    multiple = rate_per_s * growth * share
+    if known.windows <= 0:
+        return multiple
+    line, root = _line(known), math.sqrt(rate_per_s)
+    expected, miss = line.expected(root), known.high * known.missed / known.windows
+    usual = expected**2 + line.spread  # of a square: the square of the mean, and the spread
+    standby = min(
+        max(0.0, (expected + miss) ** 2 - usual) * share,
+        STANDBY_SHARE * known.now_square / (known.windows + STANDBY_WINDOWS),
+    )
+    new = 1.0 - min(root, line.seen) ** 2 / rate_per_s if rate_per_s > 0 else 0.0
+    trust = known.windows / (known.windows + PRIOR_WINDOWS)
+    return multiple + trust * (max(usual * share + standby, new * multiple) - multiple)
+
+
+def _line(known: Outlook) -> _Line:
+    count = known.windows
+    then, now = known.then / count, known.now / count
+    then_spread = max(0.0, known.then_square / count - then**2)
+    now_spread = max(0.0, known.now_square / count - now**2)
+    both = known.then_now / count - then * now
+    fitted = min(1.0, max(0.0, both / then_spread)) if then_spread > 0 else 1.0
+    slope = (count * fitted + PRIOR_WINDOWS) / (count + PRIOR_WINDOWS)
+    spread = max(0.0, now_spread - 2.0 * slope * both + slope**2 * then_spread)
+    return _Line(then, now, slope, spread, then + SEEN_SIGMAS * math.sqrt(then_spread))
