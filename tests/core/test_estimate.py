@@ -273,6 +273,14 @@ def test_what_grows_while_no_slot_is_idle_is_larger_than_counts_show_yet() -> No
     kept_up = tuple(sample._replace(waiting=100.0) for sample in growing)
     assert waiting(kept_up, rate, busy, ON_TRIAL, 0.15) == pytest.approx(100)
     assert waiting(growing[:1], rate, busy, ON_TRIAL, 0.15) == pytest.approx(100)
+    assert waiting(growing[:2], rate, busy, ON_TRIAL, 0.15) == pytest.approx(200 + 100), "no longer unseen than watched"
+
+
+def test_counts_that_have_shown_no_error_are_of_now() -> None:
+    growing = readings(*(100.0 * n for n in range(1, 13)))
+    busy, rate = signals(queue(1200), worker(busy=4, first_receive_at_s=NOW_S - 900)), Estimate(10.0, "counts")
+    found = [waiting(growing, rate, busy, ON_TRIAL, error) for error in (0.0, 0.025, 0.05, 0.2)]
+    assert found == pytest.approx([1200, 1350, 1500, 1500])
 
 
 def test_a_mean_rate_is_taken_over_the_target_wait_and_what_lasted_is_the_least_of_three_quarters_of_it() -> None:
