@@ -8,6 +8,7 @@ from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worke
 from tidegate.core.absence import Absence
 from tidegate.core.adapt import late_by_age, margin_by_age
 from tidegate.core.decide import decide
+from tidegate.core.decision import Reason
 from tidegate.core.model import PoolState, Sample
 from tidegate.core.signals import Signals, read_signals
 from tidegate.core.untold import untold_service_time_s
@@ -36,6 +37,27 @@ def test_what_is_in_flight_is_held_against_the_deletions_of_the_same_minutes(tic
     assert untold_service_time_s(grown(ticks), seen(80, 0.8)) == pytest.approx(SERVICE_S)
     assert untold_service_time_s((), seen(80, 0.8)) == pytest.approx(100.0), "there is nothing to look back at"
     assert untold_service_time_s(grown(3), seen(80, 0.8)) == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize("gap_s", [310.0, 36_000.0])
+@pytest.mark.parametrize("ticks", [1, 2, 5])
+def test_after_a_gap_there_is_nothing_to_look_back_at_until_there_are_samples_of_the_deletions_minutes(
+    gap_s: float, ticks: int
+) -> None:
+    before = tuple(sample._replace(at_s=sample.at_s - gap_s - 10 * (ticks - 1)) for sample in grown(20))
+    after = tuple(before[-1]._replace(at_s=NOW_S - 10 * n) for n in reversed(range(ticks)))
+    assert untold_service_time_s((*before[-1:], *after), seen(80, 0.8)) == pytest.approx(100.0)
+
+
+def test_a_pool_without_reports_or_hint_is_decided_for_after_its_controller_was_away() -> None:
+    pool = replace(POOL, policy="wait", utilization=None, service_time_hint_s=None)
+    state, reasons = PoolState(), []
+    for ago_s in (1100, 1090, 10, 0):
+        at_s = NOW_S - ago_s
+        told = observe(queue(300, 40, deleted_per_s=8.0, at_s=at_s), seen=capacity(10, at_s=at_s))
+        decision, state = decide(pool, state, replace(told, now_s=at_s))
+        reasons.append(decision.reason)
+    assert Reason.UNMEASURED not in reasons
 
 
 def test_without_deletions_and_while_reporting_workers_are_silent_samples_say_nothing() -> None:

@@ -19,22 +19,28 @@ def untold_service_time_s(samples: Sequence[Sample], signals: Signals) -> float 
     """Messages in flight on average ÷ deletions a second, of the same minutes; None where either is not known.
 
     No more than there are slots: the rest was prefetched, or backs off. While a pool grows, what is in flight now would
-    be held against the deletions of when it was small. Before there is a window to look back at, that is all there is.
+    be held against the deletions of when it was small. Before there is a window to look back at, and right after a gap
+    in the samples, that is all there is.
     """
     if signals.fleet is not None or not signals.deleted_per_s:
         return None
     flying, deleted_per_s = signals.in_flight, signals.deleted_per_s
     if signals.fleet_heard and samples and samples[-1].at_s - samples[0].at_s > METRIC_LAG_S:
-        flying, deleted_per_s = _together(samples)
+        flying, deleted_per_s = _together(samples) or (flying, deleted_per_s)
     worked_on = min(flying, signals.slots_at_most)
     return worked_on / deleted_per_s if worked_on > 0 and deleted_per_s > 0 else None
 
 
-def _together(samples: Sequence[Sample]) -> tuple[float, float]:
-    """Messages in flight and deletions a second: of what arrived, whatever is not in hand has been deleted."""
+def _together(samples: Sequence[Sample]) -> tuple[float, float] | None:
+    """Messages in flight and deletions a second: of what arrived, whatever is not in hand has been deleted.
+
+    None where a gap has left no sample of the minutes that the deletions are of.
+    """
     at_s, last = [sample.at_s for sample in samples], samples[-1]
     first = samples[bisect_left(at_s, last.at_s - WINDOW_S)]
-    deleted = (last.arrived - last.in_hand) - (first.arrived - first.in_hand)
     earlier = samples[bisect_left(at_s, first.at_s - METRIC_LAG_S) : bisect_right(at_s, last.at_s - METRIC_LAG_S)]
+    if not earlier:
+        return None
+    deleted = (last.arrived - last.in_hand) - (first.arrived - first.in_hand)
     flying = sum(sample.in_hand - sample.counted for sample in earlier) / len(earlier)
     return flying, deleted / (last.at_s - first.at_s)
