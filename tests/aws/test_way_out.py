@@ -101,11 +101,23 @@ async def test_a_proxy_that_is_none_is_named_with_variable_value_and_fix(
     )
 
 
-async def test_a_proxys_user_and_password_are_not_said(account: pytest.MonkeyPatch) -> None:
-    for value in ("http://ada:pass/w@rd@[::1", "ada:pass/w@rd@host:door"):
-        line = await said("HTTPS_PROXY", value, account)
-        assert "***@" in line
-        assert not {"ada", "pass", "w@rd"} & set(line.replace(":", " ").replace("/", " ").split())
+@pytest.mark.parametrize(
+    ("value", "shown"),
+    [
+        ("http://ada:qwe/rty@uio@[::1", "http://***@[::1"),
+        ("http://ada:qwe/rty@uio@proxy:3128", "http://***@proxy:3128"),
+        ("ada:qwe/rty@uio@host:door", "***@host:door"),
+        ("http://ada:qwe\u2100rty@proxy", "http://***@proxy"),
+        ("ada:qwe@http://proxy", "***@http://proxy"),
+        ("socks5://ada:qwe@proxy", "socks5://***@proxy"),
+    ],
+)
+async def test_a_proxys_user_and_password_are_not_said_nor_parts_of_them(
+    account: pytest.MonkeyPatch, value: str, shown: str
+) -> None:
+    line = await said("HTTPS_PROXY", value, account)
+    assert line.startswith(f"HTTPS_PROXY = {shown!r}: ")
+    assert not [part for part in ("ada", "qwe", "rty", "uio") if part in line]
 
 
 @pytest.mark.parametrize("value", ["proxy", "proxy:3128", "http://proxy", "https://u:p@proxy:3128/", "//proxy:1"])

@@ -16,6 +16,9 @@ from tidegate.errors import ConfigError, Fault
 __all__ = ["check_bundle_is_named", "check_way_out", "proxy_in_force"]
 
 _PROXY_FIX: Final = "write it as http://host:port, or unset it (NO_PROXY names the hosts that need none)"
+_NO_URL_WITH_USER: Final = "is no URL (in a user or a password, signs such as / are written as %2F)"
+"""Without what Python says of it, which quotes parts of the password."""
+
 _BUNDLE_FIX: Final = "name a file of PEM certificates, or unset it to use those that come with botocore"
 _SCHEMES: Final = ("http", "https")
 _BUNDLES: Final = ("AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE")
@@ -69,12 +72,12 @@ def _proxy_fault(endpoint_url: str) -> Fault | None:
 def _proxy_problem(value: str) -> str | None:
     scheme, separator, rest = value.partition("://")
     if separator and scheme.lower() not in _SCHEMES:
-        return f"{scheme} is no kind of proxy that botocore knows"
+        return _NO_URL_WITH_USER if "@" in scheme else f"{scheme} is no kind of proxy that botocore knows"
     try:
         parts = urlsplit(f"http://{rest if separator else value.removeprefix('//')}")
         host, _ = parts.hostname, parts.port  # a port that is none raises when it is read
     except ValueError as error:
-        return f"is no URL ({error})"
+        return _NO_URL_WITH_USER if "@" in value else f"is no URL ({error})"
     named = (
         host and not any(each.isspace() for each in host) and (separator or not value.startswith(("http:", "https:")))
     )
@@ -83,8 +86,10 @@ def _proxy_problem(value: str) -> str | None:
 
 def _masked(value: str) -> str:
     """A proxy's user and password are nobody's business."""
-    scheme, separator, rest = value.partition("://") if "://" in value else ("", "", value)
-    return f"{scheme}{separator}***@{rest.rpartition('@')[2]}" if "@" in rest else value
+    before, at, host = value.rpartition("@")
+    scheme, separator, _ = before.partition("://")
+    named = f"{scheme}://" if separator and "@" not in scheme else ""
+    return f"{named}***@{host}" if at else value
 
 
 def _bundle_fault(session: Any) -> Fault | None:
