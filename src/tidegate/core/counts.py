@@ -69,17 +69,21 @@ def believed_waiting(
     if _idle_and_prompt(pool, signals):
         explained = STALE_FACTOR * max(recent, default=0.0)
         return 0.0 if counted <= explained else counted
-    last = samples[-1]
-    started = last.arrived - last.waiting + fleet.starts + unsampled
     sure = 1.0 / (1.0 + CERTAIN_SIGMAS * count_error)
-    begin = _first_valid(samples, begin, now_s, counted)
-    left = [
+    left = _left_of(samples, _first_valid(samples, begin, now_s, counted), sure, fleet.starts + unsampled)
+    return max(counted, *left, 0.0)
+
+
+def _left_of(samples: Samples, begin: int, sure: float, starts: int) -> list[float]:
+    """What the surely counted part of each count from `begin` on leaves when all starts since are taken off."""
+    last = samples[-1]
+    started = last.arrived - last.waiting + starts
+    return [
         sure * then - (started - (arrived - waiting))
         for then, arrived, waiting in zip(
             samples.counted[begin:], samples.arrived[begin:], samples.waiting[begin:], strict=True
         )
     ]
-    return max(counted, *left, 0.0)
 
 
 def _first_valid(samples: Samples, begin: int, now_s: float, counted: float) -> int:

@@ -90,8 +90,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
     if not current:
         return None
     done = done_since(state, fleet.workers)
-    news, read_s = done.news, read_at_s(state)
-    since_s = max(0.0, now_s - read_s) if read_s is not None else 0.0
+    news, since_s = done.news, _since_s(state, now_s)
     slots, busy, busy_workers, idle, buffered, taking = _held(current, state.ticked_at_s)
     runs, sum_s, square_sum_s2, retries_held = ran(news)
     return _fleet_signals(
@@ -121,6 +120,12 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         retries_held=retries_held,
         classed=any(map(_classes_of, current)),
     )
+
+
+def _since_s(state: PoolState, now_s: float) -> float:
+    """Since reports were last read; 0 before they ever were."""
+    read_s = read_at_s(state)
+    return max(0.0, now_s - read_s) if read_s is not None else 0.0
 
 
 def _held(workers: Iterable[WorkerReport], ticked_at_s: float | None) -> tuple[int, int, int, int, int, int]:
