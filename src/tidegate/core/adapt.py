@@ -13,6 +13,7 @@ from tidegate.core.signals import Signals
 __all__ = [
     "BAND_SIGMAS",
     "SIGNAL_LAG_S",
+    "SURGE_QUANTILE",
     "blind_s",
     "calm_share",
     "growth",

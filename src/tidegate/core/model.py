@@ -15,6 +15,8 @@ from tidegate.core.value import value
 
 __all__ = [
     "Balance",
+    "KnownWorker",
+    "Outlook",
     "Override",
     "OverrideKind",
     "Pool",

@@ -16,7 +16,21 @@ from tidegate.core.model import KnownWorker, PoolState
 from tidegate.core.reports import UNCLASSED, WAIT_BOUNDS_S, ClassFigures, DependencyFigures, WorkerReport, WorkFigures
 from tidegate.core.value import value
 
-__all__ = ["Done", "Waits", "by_class", "calls_of", "digest", "done_since", "ran", "read_at_s", "waits_of"]
+__all__ = [
+    "QUEUE_MEMORY_S",
+    "Done",
+    "Waits",
+    "by_class",
+    "calls_of",
+    "digest",
+    "done_since",
+    "ran",
+    "read_at_s",
+    "waits_of",
+]
+
+QUEUE_MEMORY_S = 1800.0
+"""Waits and the counts that they are compared with fade over half an hour."""
 
 DIGESTS_KEPT = 16_384
 """Workers whose digests are not reckoned anew at each tick: a few megabytes."""
@@ -26,13 +40,11 @@ _NO_FIGURES = ClassFigures()
 _UNKNOWN = KnownWorker(0, 0, 0, timed=False)
 _LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
 _UPPER_EDGES_S = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
-QUEUE_MEMORY_S = 1800.0
-"""Waits and the counts that they are compared with fade over half an hour."""
-
 _MIDDLES_S = tuple(
     QUEUE_MEMORY_S * -math.expm1(-(low + high) / 2 / QUEUE_MEMORY_S)
     for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True)
 )
+"""Of each bucket, as much of its middle as is not faded yet."""
 
 
 @value

@@ -5,9 +5,10 @@ from dataclasses import replace
 
 import pytest
 
-from tidegate.core.downstream.hold import FORGOTTEN_S, LONGEST_WAIT_S, Situation, next_hold
+from tidegate.core.downstream.hold import FORGOTTEN_S, LONGEST_WAIT_S, next_hold
+from tidegate.core.downstream.situation import Situation
 from tidegate.core.downstream.state import Hold, Sign
-from tidegate.core.downstream.step_effect import Effect
+from tidegate.core.downstream.stretch import Effect
 
 HOLD = Hold(8, 8, Sign.NO_GAIN, "why", True, 0.0, 100.0, 100.0, 0.25, 0.0)
 AT = Situation(now_s=50.0, running=10, better=10, need=30, least=1, most=60, interval_s=50.0)

@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from tidegate.core.downstream.levels import mean_run_s
 from tidegate.core.downstream.state import GuardMemory, Hold, Level, Sign
-from tidegate.core.downstream.step_effect import Effect, compare, cost_completions, followed, in_doubt, mean_run_s
+from tidegate.core.downstream.step_effect import compare, cost_completions, followed, in_doubt
+from tidegate.core.downstream.stretch import Effect
 from tidegate.core.fleet import FleetSignals
 
 HOLD = Hold(8, 8, Sign.NO_GAIN, "why", True, 0.0, 100.0, 100.0, 0.25, 0.0)

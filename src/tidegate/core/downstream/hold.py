@@ -25,7 +25,7 @@ from tidegate.core.downstream.situation import Situation
 from tidegate.core.downstream.state import Hold, Sign
 from tidegate.core.downstream.stretch import Effect
 
-__all__ = ["FORGOTTEN_S", "LONGEST_WAIT_S", "Situation", "next_hold"]
+__all__ = ["FORGOTTEN_S", "LONGEST_WAIT_S", "next_hold"]
 
 LONGEST_WAIT_S = 3600.0
 FORGOTTEN_S = 6 * 3600.0

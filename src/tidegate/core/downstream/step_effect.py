@@ -14,7 +14,7 @@ from tidegate.core.downstream.stretch import NOTHING, Effect, Stretch
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.value import maker
 
-__all__ = ["Effect", "compare", "cost_completions", "enough_slots", "followed", "in_doubt", "mean_run_s", "text"]
+__all__ = ["compare", "cost_completions", "enough_slots", "followed", "in_doubt", "text"]
 
 FADE_S = 60.0
 HELD_FADE_S = 180.0
