@@ -10,7 +10,7 @@ from tidegate.core.absence import Absence
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.decision import Action, Decision, Reason
-from tidegate.core.model import Override, OverrideKind, Pool, PoolState, ServiceTime
+from tidegate.core.model import Balance, Outlook, Override, OverrideKind, Pool, PoolState, ServiceTime
 from tidegate.core.observation import Observation
 
 pools = st.builds(
@@ -33,6 +33,12 @@ pools = st.builds(
 )
 counts = st.none() | st.integers(0, 20_000)
 absences = st.none() | st.sampled_from(list(Absence))
+TRAINS = Outlook(windows=30, then=24, now=24, then_square=75, then_now=30, now_square=75, missed=28, high=1.5)
+"""√rates of an hour in which bursts of ten a second came and went: next to nothing follows from the last window."""
+
+SCALED = Balance(busy_s=3600, starts=1000, ends=900, seen_s=900, waited_s=60_000, counted_s=40_000, span_s=600)
+"""Handlers ran for longer than their reports tell, and more waited than was counted."""
+
 states = st.builds(
     PoolState,
     samples=st.just(STEADY_12) | st.just(()),
@@ -52,6 +58,8 @@ states = st.builds(
     service_time=st.none() | st.just(ServiceTime(50, 40, 64)),
     lean=st.floats(0, 1),
     surge=st.floats(0, 3),
+    outlook=st.just(Outlook()) | st.just(TRAINS),
+    balance=st.just(Balance()) | st.just(SCALED),
     margin=st.floats(0, 1),
     count_error=st.floats(0, 0.2),
     desired=st.none() | st.integers(0, 50),
