@@ -38,11 +38,14 @@ def still_true(
 ) -> tuple[tuple[Retired, ...], list[str]]:
     """Without those that are gone or that the platform spared, and what is to be said of them."""
     heard = [
-        replace(each, silent_since_s=None) if each.silent_since_s else each for each in retired if _in(each, alive)
+        each if each.silent_since_s is None else replace(each, silent_since_s=None)
+        for each in retired
+        if _in(each, alive)
     ]
     silent = _silent(retired, alive, seen)
     kept_ids = {each.worker_id for each in (*heard, *silent)}
-    died = sum(not (each.worker_id in kept_ids or each.renewal or each.deaf or each.left_at_s) for each in retired)
+    lost = [each for each in retired if each.worker_id not in kept_ids and each.left_at_s is None]
+    died = sum(not (each.renewal or each.deaf) for each in lost)
     notes = [f"{died} retired fell silent, which the platform makes up for"] if died else []
     given_up = [each for each in heard if each.renewal and hangs(each, seen.now_s)]
     if given_up:
@@ -84,7 +87,9 @@ def _silent(retired: Sequence[Retired], alive: Mapping[str, WorkerReport], seen:
     running = 0 if seen.capacity.removes_by_name else max(0, seen.capacity.running - len(alive))
     drained = [each for each in retired if each.left_at_s is not None and each.silent_since_s is None]
     lost = [each for each in retired if not (_in(each, alive) or each.renewal or each.deaf or each in drained)]
-    return [replace(each, silent_since_s=each.silent_since_s or seen.now_s) for each in lost[:running]]
+    return [
+        replace(each, silent_since_s=seen.now_s) if each.silent_since_s is None else each for each in lost[:running]
+    ]
 
 
 def _is_written_off(each: Retired, now_s: float) -> bool:

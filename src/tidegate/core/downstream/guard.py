@@ -58,7 +58,7 @@ def guard(
     if signals.fleet is not None and state.ticked_at_s is not None:
         memory = _looked(memory, signals.fleet, seen.now_s, signals.fleet.since_s, mean_s)
     effect = Effect.UNKNOWN if memory.level is None else compare(memory.before, memory.level)
-    slots_per_worker = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
+    slots_per_worker = _slots_per_worker(pool, signals)
     memory = _unlearned(memory, slots_per_worker)
     sign = _sign(pool, seen, memory, effect)
     hold, steps_back = None, False
@@ -76,6 +76,10 @@ def guard(
     if hold is None and memory.level is not None and in_doubt(memory.before, memory.level, quick_s):
         return Guarded(_as_it_is(limit, seen.capacity.desired, memory.level.workers), memory, values)
     return Guarded(_capped(limit, hold), memory, values, steps_back)
+
+
+def _slots_per_worker(pool: Pool, signals: Signals) -> int:
+    return signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
 
 
 def _mean_s(state: PoolState) -> float:
@@ -149,7 +153,7 @@ def _situation(
     running = seen.capacity.desired
     if signals.fleet is not None:
         running = min(running, signals.fleet.taking)
-    slots = signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
+    slots = _slots_per_worker(pool, signals)
     better = _better(memory, sign[0], slots, quick_s) if sign is not None and pool.step_back else None
     at = Situation(
         now_s=seen.now_s,

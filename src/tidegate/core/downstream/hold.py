@@ -53,7 +53,17 @@ def _first(kind: Sign, why: str, at: Situation) -> Hold:
     """Down to what runs, or to the count before the step that was being tried."""
     cap, wait_s = max(at.least, at.better), FIRST_WAIT_INTERVALS * at.interval_s
     return Hold(
-        cap, cap, kind, why, True, at.now_s, at.now_s + wait_s, wait_s, FIRST_SHARE, at.now_s, above_s=at.mean_s
+        cap=cap,
+        base=cap,
+        sign=kind,
+        why=why,
+        sick=True,
+        since_s=at.now_s,
+        next_s=at.now_s + wait_s,
+        wait_s=wait_s,
+        share=FIRST_SHARE,
+        touched_s=at.now_s,
+        above_s=at.mean_s,
     )
 
 
