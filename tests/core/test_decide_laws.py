@@ -5,7 +5,7 @@ from dataclasses import replace
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tests.core.observations import HELD, NOW_S, STEADY_12, observe, queue, worker
+from tests.core.observations import HELD, NOW_S, STEADY_12, capacity, observe, queue, worker
 from tidegate.core.absence import Absence
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
@@ -147,3 +147,28 @@ def test_a_decision_depends_on_nothing_else_and_everything_survives_json(
     assert again == (decision, after)
     assert from_json(Decision, to_json(decision)) == decision
     assert from_json(PoolState, to_json(after)) == after
+
+
+gaps_s = st.sampled_from([10.0, 0.0, 1.0, 60.0, 400.0, 5000.0, 1e6])
+ticks = st.tuples(gaps_s, counts, st.none() | st.floats(0.1, 100), st.integers(0, 4), st.none() | absences)
+"""Seconds since the last one, messages that wait, deletions a second, busy slots of a worker, why reports are away."""
+
+
+@settings(max_examples=200, deadline=None)
+@given(pools, st.booleans(), st.lists(ticks, min_size=3, max_size=12))
+def test_however_much_time_passes_between_ticks_each_has_its_decision_and_a_state_that_can_be_stored(
+    pool: Pool, sdk: bool, life: list[tuple[float, int | None, float | None, int, Absence | None]]
+) -> None:
+    state, now_s = PoolState(), NOW_S
+    for passed_s, waiting, deleted_per_s, busy, absence in life:
+        now_s += passed_s
+        seen = observe(
+            queue(waiting, 40, deleted_per_s=deleted_per_s, at_s=now_s),
+            workers=(worker(busy=busy, completions=9, at_s=now_s),) if sdk else (),
+            seen=capacity(12, at_s=now_s),
+            fleet_absence=absence if sdk else None,
+            at_s=now_s,
+        )
+        decision, state = decide(pool, state, seen)
+        assert decision.at_s == now_s
+        assert from_json(PoolState, to_json(state)) == state
