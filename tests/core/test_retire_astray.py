@@ -76,7 +76,7 @@ def test_one_that_stays_silent_is_removed_the_plain_way_after_a_quarter_of_an_ho
     assert gone == Outcome(3, ()), "the platform has stopped it"
 
 
-def test_a_silent_one_that_the_platform_spares_is_waited_for_again() -> None:
+def test_a_silent_one_that_the_platform_spares_leaves_the_list_and_its_silence_counts_again() -> None:
     left = replace(SILENT, left_at_s=NOW_S - LEAVE_LIMIT_S - 1)
     outcome = step(3, (left,), seen(*BUSY[:3], desired=3, running=4))
     assert outcome.retired == ()
