@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core import arrivals
 from tidegate.core.absence import Absence
+from tidegate.core.decide import decide
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, PoolState, Sample
 from tidegate.core.observation import QueueObservation
@@ -182,6 +183,18 @@ def test_ticks_that_come_a_little_early_and_late_lose_no_sample() -> None:
         kept = arrivals.extend_samples(POOL, kept, NOW_S + 10 * tick - early_s, seen, mean_s=200.0)
         exact = arrivals.extend_samples(POOL, exact, NOW_S + 10 * tick, seen, mean_s=200.0)
     assert len(kept) == len(exact)
+
+
+def test_samples_reach_back_over_two_blind_windows_however_long_workers_take_to_start() -> None:
+    kept: tuple[Sample, ...] = ()
+    for tick in range(200):
+        seen = signals(queue(7))
+        kept = arrivals.extend_samples(POOL, kept, NOW_S + 10 * tick, seen, MEAN_S, window_pairs_s=680.0)
+    assert 680.0 <= kept[-1].at_s - kept[0].at_s <= 720.0
+    state = PoolState()
+    for at_s in (NOW_S + 10 * tick for tick in range(100)):
+        _, state = decide(replace(ON_TRIAL, start_up_hint_s=300.0), state, observe(queue(0, at_s=at_s), at_s=at_s))
+    assert state.outlook.windows > 0
 
 
 def test_samples_older_than_the_history_are_forgotten() -> None:

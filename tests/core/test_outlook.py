@@ -74,6 +74,12 @@ def test_without_time_or_two_blind_windows_of_history_nothing_is_learned(elapsed
     assert learn_outlook(known, samples, BLIND_S, elapsed_s) == known
 
 
+def test_one_look_after_ten_hours_away_outweighs_nothing_that_was_lived_through() -> None:
+    known = lived(train)
+    after = learn_outlook(known, [Sample(0.0, 0.0, 0.0, 0.0), Sample(36_000.0, 90_000.0, 0.0, 0.0)], BLIND_S, 36_000.0)
+    assert bear(after, 10.0) == pytest.approx(bear(known, 10.0), rel=0.1)
+
+
 @settings(max_examples=25)
 @given(
     st.lists(st.floats(0, 50), min_size=1, max_size=12),

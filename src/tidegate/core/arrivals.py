@@ -63,13 +63,15 @@ def extend_samples(
     count_error: float = 0.0,
     scale: float = 1.0,
     unsampled: int = 0,
+    window_pairs_s: float = 0.0,
 ) -> Samples:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
 
     What left is what workers started, each start once, or CloudWatch's deletions where no worker reports. Single
     steps may be negative (counts are approximate and late); the sum evens out, so nothing is clamped here.
     What the queue counts as waiting is multiplied by `scale` first (`core.balance.count_scale`). `unsampled` are starts
-    of earlier ticks that no sample could take in.
+    of earlier ticks that no sample could take in. Samples reach back over `window_pairs_s` at least: a blind window and
+    the one before it, by which surges are told.
     """
     samples = Samples.of(samples)
     if signals.counts is not Freshness.FRESH:
@@ -87,7 +89,8 @@ def extend_samples(
     arrived = last.arrived + _arrived_since(last, waiting, in_hand, signals, now_s, unsampled)
     sample = Sample(now_s, arrived, waiting, in_hand, counted)
     window_s = long_window_s(pool, mean_s, signals.fleet.heartbeat_s if signals.fleet else 0.0)
-    history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
+    pairs_s = window_pairs_s * (1.0 + 2.0 / SAMPLES_PER_WINDOW) + pool.tick_s
+    history_s = max(HISTORY_S, window_s, STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S, pairs_s)
     oldest = bisect_left(samples.at_s, now_s - history_s, 0, len(samples) - 1)  # after a gap: the one before it
     if samples.apart_s >= APART_LEAST * history_s / SAMPLES_PER_WINDOW:  # most pools at most ticks
         return samples.then(sample, oldest)

@@ -58,7 +58,8 @@ def learn(
         measured = Estimate(occupancy_s(balance, measured[0].value, measured[1]), measured[0].source), measured[1]
     mean_s = measured[0].value if measured else 0.0
     scale = 1.0 if pool.plain else count_scale(balance, still_waited_s(state.samples))
-    samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale)
+    blind = blind_s(pool, start_up.value)
+    samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale, 2 * blind)
     state = changed(
         heard,
         unsampled=0 if _is_later(samples, state.samples) else heard.unsampled,
@@ -71,8 +72,8 @@ def learn(
         count_error=learn_count_error(state.count_error, samples),
         margin=0.0 if moved is not None else _margin(pool, state, samples, signals, usual_per_s(balance), elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
-        outlook=learn_outlook(state.outlook, samples, blind_s(pool, start_up.value), elapsed_s),
-        surge=learn_surge(state.surge, samples, blind_s(pool, start_up.value), elapsed_s, state.count_error),
+        outlook=learn_outlook(state.outlook, samples, blind, elapsed_s),
+        surge=learn_surge(state.surge, samples, blind, elapsed_s, state.count_error),
     )
     if measured is None:
         return Learned(state, None, notices)
@@ -97,11 +98,19 @@ def _is_later(samples: Sequence[Sample], before: Sequence[Sample]) -> bool:
 
 
 def _sampled(
-    pool: Pool, state: PoolState, moved: MovedIn | None, now_s: float, signals: Signals, mean_s: float, scale: float
+    pool: Pool,
+    state: PoolState,
+    moved: MovedIn | None,
+    now_s: float,
+    signals: Signals,
+    mean_s: float,
+    scale: float,
+    pairs_s: float,
 ) -> tuple[Samples, MovedIn | None, tuple[str, ...]]:
     """The samples with this tick's, without what came or went past producers and workers; and that in words."""
     error, unsampled = state.count_error, state.unsampled
-    samples, notices = extend_samples(pool, state.samples, now_s, signals, mean_s, error, scale, unsampled), []
+    samples = extend_samples(pool, state.samples, now_s, signals, mean_s, error, scale, unsampled, pairs_s)
+    notices = []
     samples, messages = without_moved(samples, moved)
     if messages and moved is not None:
         moved = MovedIn(samples[-1].at_s, now_s if moved.came_at_s is None else moved.came_at_s)

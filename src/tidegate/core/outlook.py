@@ -16,6 +16,9 @@ from tidegate.core.value import value
 __all__ = ["learn_outlook", "to_bear_per_s"]
 
 MEMORY_S = 3600.0
+TICK_AT_MOST_S = 60.0
+"""After a gap in the ticks one look is worth no more than that: it shows a mean of the gap, and no pair of windows."""
+
 PRIOR_WINDOWS = 5.0
 """A pool that has seen fewer is taken to go on as it goes now, and to surge by a multiple of that."""
 
@@ -60,13 +63,13 @@ def learn_outlook(known: Outlook, samples: Sequence[Sample], blind: float, elaps
     if elapsed_s <= 0 or not samples or samples.at_s[0] > samples.at_s[-1] - 2 * blind:
         return known
     then, now = math.sqrt(slope_per_s(samples, blind, blind)), math.sqrt(slope_per_s(samples, blind))
-    miss, high = 0.0, known.high
+    miss, high, worth_s = 0.0, known.high, min(elapsed_s, TICK_AT_MOST_S)
     if known.windows > 0:
         miss = now - _line(known).expected(then)
         above = miss > high * known.missed / known.windows
-        step = HIGH_STEP_PER_S * min(elapsed_s, 60.0)
+        step = HIGH_STEP_PER_S * worth_s
         high += step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)
-    kept, new = math.exp(-elapsed_s / MEMORY_S), elapsed_s / blind
+    kept, new = math.exp(-worth_s / MEMORY_S), worth_s / blind
     return Outlook(
         windows=known.windows * kept + new,
         then=known.then * kept + new * then,
