@@ -17,7 +17,7 @@ from tidegate.core.observation import QueueObservation
 from tidegate.core.reports import WorkerReport
 from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals, read_signals
-from tidegate.core.waiting import head_age_s, waiting
+from tidegate.core.waiting import head_age_s, older_shares, waiting
 
 ON_TRIAL = replace(POOL, policy="wait", utilization=None)
 
@@ -195,6 +195,22 @@ def test_samples_reach_back_over_two_blind_windows_however_long_workers_take_to_
     for at_s in (NOW_S + 10 * tick for tick in range(100)):
         _, state = decide(replace(ON_TRIAL, start_up_hint_s=300.0), state, observe(queue(0, at_s=at_s), at_s=at_s))
     assert state.outlook.windows > 0
+
+
+def test_of_what_waits_the_shares_that_are_older_never_rise_with_the_age_and_are_unknown_without_samples() -> None:
+    noisy = readings(0.0, 100.0, 60.0, 180.0, 170.0, 300.0)
+    shares = older_shares(noisy, 300.0, 50.0, 8)
+    assert len(shares) == 8
+    assert shares[0] == 1.0
+    assert list(shares) == sorted(shares, reverse=True)
+    assert older_shares(noisy, 100.0, 50.0, 8)[-1] == 0.0, "fewer than came since"
+    assert older_shares(noisy, 300.0, 5000.0, 8)[-1] == 0.0, "older than the samples"
+    assert (
+        older_shares(noisy[:1], 7.0, 5.0, 8)
+        == older_shares(noisy, 0.0, 5.0, 8)
+        == older_shares(noisy, 7.0, 0.0, 8)
+        == ()
+    )
 
 
 def test_samples_older_than_the_history_are_forgotten() -> None:

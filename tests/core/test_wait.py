@@ -13,7 +13,7 @@ from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, PoolState, Sample
 from tidegate.core.need import Load, need
 from tidegate.core.signals import read_signals
-from tidegate.core.wait import deadline_workers, hold_the_wait, mean_wait_bound_s
+from tidegate.core.wait import EVEN_AGES, deadline_workers, hold_the_wait, mean_wait_bound_s
 
 WAIT = replace(POOL, policy="wait", utilization=None, drain_target_s=None, target_wait_s=600, service_time_hint_s=20.0)
 """Ten minutes of wait are allowed: much longer than it takes to react."""
@@ -78,6 +78,26 @@ def test_a_rate_that_may_not_last_is_backlog_where_there_is_time_to_see_and_load
     assert values(surge, target_wait_s=30.0)["regulated_slots"] >= 1600
     prompt = hold_the_wait(replace(WAIT, economy="prompt"), surge, 500).step.values
     assert prompt["regulated_slots"] >= 1600  # type: ignore[operator]  # a number
+
+
+def test_the_tail_of_a_dump_needs_more_than_an_evenly_old_backlog_for_it_is_all_due_at_once() -> None:
+    # 2,000 messages of 20 s, the head 400 s old: even ages leave the youngest 600 s, a dump leaves all of them 200 s
+    even = replace(LOAD, arrivals=Estimate(0.0, "counts"), steady_per_s=0.0, waiting=2000.0, lean=0.0)
+    even = replace(even, head_age=Estimate(400.0, "counts"))
+    needed = [deadline_workers(WAIT, replace(even, older=older), 600.0, 0.0) for older in ((), EVEN_AGES, (1.0,) * 8)]
+    assert needed[0] == needed[1] == pytest.approx(2000 * 20 / 600 / 4, rel=0.05)
+    assert 2.3 * needed[0] < needed[2] < 3 * needed[0]
+
+
+def test_a_dump_that_is_worked_off_evenly_goes_on_to_need_most_of_the_workers_up_to_its_deadline() -> None:
+    dump, even = [], []
+    for age_s in (100.0, 200.0, 300.0, 400.0, 500.0):
+        left = replace(LOAD, arrivals=Estimate(0.0, "counts"), steady_per_s=0.0, waiting=2000.0 * (1 - age_s / 600))
+        left = replace(left, head_age=Estimate(age_s, "counts"))
+        dump.append(deadline_workers(WAIT, replace(left, older=(1.0,) * 8), 600.0, 0.0))
+        even.append(deadline_workers(WAIT, left, 600.0, 0.0))
+    assert min(dump) > 0.5 * dump[0]
+    assert even[-1] < 0.25 * even[0]
 
 
 def test_a_backlog_beyond_what_may_wait_is_drained_by_its_deadline() -> None:

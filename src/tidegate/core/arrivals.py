@@ -13,6 +13,7 @@ from tidegate.core.signals import Freshness, Signals
 
 __all__ = [
     "arrivals_per_s",
+    "arrived_by",
     "chance_per_s",
     "extend_samples",
     "long_window_s",
@@ -253,7 +254,7 @@ def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> f
     samples = Samples.of(samples)
     last_s, span_s = samples.at_s[-1], min(_steady_window_s(pool), samples.at_s[-1] - samples.at_s[0])
     part_s = span_s / STEADY_PARTS
-    arrived = _arrived_by(samples, [last_s - span_s + part_s * n for n in range(STEADY_PARTS + 1)])
+    arrived = arrived_by(samples, [last_s - span_s + part_s * n for n in range(STEADY_PARTS + 1)])
     parts = sorted([after - before for before, after in pairwise(arrived)])[: STEADY_PARTS - DUMPED_PARTS]
     return max(0.0, sum(parts)) / (part_s * len(parts))
 
@@ -262,7 +263,7 @@ def _steady_window_s(pool: Pool) -> float:
     return max(STEADY_LEAST_S, STEADY_TARGETS * pool.target_wait_s)
 
 
-def _arrived_by(samples: Samples, times_s: Iterable[float]) -> list[float]:
+def arrived_by(samples: Samples, times_s: Iterable[float]) -> list[float]:
     """Cumulative arrivals at times within the samples, evenly between two of them."""
     at_s, arrived, last = samples.at_s, samples.arrived, len(samples) - 1
     found = []

@@ -15,7 +15,7 @@ from tidegate.core.estimate import Estimate
 from tidegate.core.memory import MovedIn
 from tidegate.core.model import Pool, PoolState, Sample
 from tidegate.core.moved_in import head_age_here, without_moved
-from tidegate.core.need import Load
+from tidegate.core.need import AGE_PARTS, Load
 from tidegate.core.observation import Observation
 from tidegate.core.outlook import learn_outlook
 from tidegate.core.removals import without_removals
@@ -23,7 +23,7 @@ from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 from tidegate.core.typical import typical_per_s
 from tidegate.core.value import changed, maker, value
-from tidegate.core.waiting import head_age_s, still_waited_s, waiting
+from tidegate.core.waiting import head_age_s, older_shares, still_waited_s, waiting
 
 __all__ = ["Learned", "learn", "listen"]
 
@@ -137,10 +137,13 @@ def _load(
     samples = state.samples
     arrivals = arrivals_per_s(pool, samples, signals, measured[0].value, state.count_error)
     calm = calm_share(state.surge, arrivals.value, blind_s(pool, start_up.value))
+    waits = _waiting_now(pool, state, arrivals, signals, seen.now_s)
+    head_age = head_age_here(head_age_s(samples, signals), state.moved_in, seen.now_s)
     return _load_of(
         arrivals=with_due(arrivals, signals.delayed),
-        waiting=_waiting_now(pool, state, arrivals, signals, seen.now_s),
-        head_age=head_age_here(head_age_s(samples, signals), state.moved_in, seen.now_s),
+        waiting=waits,
+        head_age=head_age,
+        older=older_shares(samples, waits, head_age.value, AGE_PARTS),
         service_time=measured[0] if pool.plain else _with_margin(measured[0], state.margin),
         variation=measured[1],
         start_up=start_up,

@@ -9,8 +9,9 @@ from tidegate.core.model import Outlook, Pool
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
 from tidegate.core.value import value
 
-__all__ = ["LATE_SHARE_ALLOWED", "Load", "Sized", "drain_s", "need"]
+__all__ = ["AGE_PARTS", "LATE_SHARE_ALLOWED", "Load", "Sized", "drain_s", "need"]
 
+AGE_PARTS = 8
 LATE_SHARE_ALLOWED = 0.005
 """Half of one per cent: the tail formula is optimistic far out, so automatic utilization aims at half the share."""
 
@@ -32,6 +33,8 @@ class Load:
     """The same with them: what messages that wait see pass."""
     committed: Committed = field(default_factory=Committed)
     lean: float = 0.0
+    older: tuple[float, ...] = ()
+    """Of what waits, the shares older than 0, 1 … `AGE_PARTS` − 1 parts of the head's age; () where that is unknown."""
     surge: float = 0.0
     outlook: Outlook = field(default_factory=Outlook)
     chance_per_s: float = 0.0

@@ -12,7 +12,7 @@ from tidegate.core.adapt import BAND_SIGMAS, blind_s, growth
 from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.model import Pool
-from tidegate.core.need import LATE_SHARE_ALLOWED, Load, Sized
+from tidegate.core.need import AGE_PARTS, LATE_SHARE_ALLOWED, Load, Sized
 from tidegate.core.outlook import to_bear_per_s
 from tidegate.core.sizing import slots_for_target, workers_for
 from tidegate.core.value import maker, value
@@ -30,7 +30,11 @@ starts before its own: waits spread about their mean, and the less the longer th
 BOUND_LEAST = 0.3
 """With few messages in a queue there is no long way round the shards."""
 
-DEADLINES = 8
+EVEN_AGES = tuple(1.0 - part / AGE_PARTS for part in range(AGE_PARTS))
+"""Where nothing is known of when messages came."""
+
+OVERDUE_S = 1.0
+"""What is late already is due in so much."""
 
 LEAST_OF_LOAD = 0.95
 """Never fewer slots than this share of the load, however short the backlog: a fleet that is cut below its load when a
@@ -194,23 +198,23 @@ def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> floa
 def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: float) -> float:
     """The fewest workers that start everything by its deadline, what waits and what comes until new workers are there.
 
-    Ages are taken as even between 0 and the head's. Deadlines are looked at from now on to a target's length after new
-    workers could be there; earlier ones only say which of the running workers are needed.
+    Deadlines are those of what waits, by its ages, and two for what comes after it. Those that are nearer than a new
+    worker only say which of the running ones are needed.
     """
     start_up_s, mean_s, head_s = load.start_up.value, load.service_time.value, load.head_age.value
     if mean_s <= 0:
         return 0.0
     floor_s = max(target_s * min(1.0, max(0.25, start_up_s / target_s)), pool.tick_s)
-    horizon_s = start_up_s + target_s
+    shares = load.older or EVEN_AGES
+    deadlines = [
+        *[(target_s - head_s * part / AGE_PARTS, load.waiting * share) for part, share in enumerate(shares)],
+        *[(target_s + later_s, load.waiting + expected_per_s * later_s) for later_s in (start_up_s / 2, start_up_s)],
+    ]
     most = 0.0
-    for k in range(1, DEADLINES + 1):
-        at_s = horizon_s * k / DEADLINES
-        if at_s < target_s:
-            due = load.waiting * max(0.0, 1.0 - (target_s - at_s) / head_s) if head_s > 0 else 0.0
-        else:
-            due = load.waiting + expected_per_s * (at_s - target_s)
-        new_s = start_up_s if at_s > start_up_s else math.inf
+    for at_s, due in deadlines:
         if due > 0:
-            needed = workers_by(due, at_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
+            new_s = start_up_s if at_s > start_up_s else math.inf
+            left_s = max(at_s, OVERDUE_S)
+            needed = workers_by(due, left_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
             most = needed if needed > most else most
     return most

@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from tidegate.core.adapt import SIGNAL_LAG_S
-from tidegate.core.arrivals import windowed_per_s
+from tidegate.core.arrivals import arrived_by, windowed_per_s
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
 from tidegate.core.news import QUEUE_MEMORY_S
@@ -93,6 +93,29 @@ def _passed_s(samples: Sequence[Sample], started: float) -> float | None:
             return before.at_s + share * (after.at_s - before.at_s)
         after = before
     return None
+
+
+def older_shares(samples: Sequence[Sample], waiting: float, head_s: float, parts: int) -> tuple[float, ...]:
+    """Of what waits, the shares older than 0, 1 … `parts` − 1 parts of the head's age; () where nothing can be told.
+
+    Served in order, those younger than an age are those that came since. The tail of a dump is all of one age: taken as
+    evenly old, most of it would seem to have time, until none has.
+
+    >>> calm = [Sample(0.0, 0.0, 0.0, 0.0), Sample(40.0, 40.0, 40.0, 40.0)]
+    >>> older_shares(calm, waiting=40.0, head_s=40.0, parts=4)
+    (1.0, 0.75, 0.5, 0.25)
+    >>> dump = [Sample(0.0, 0.0, 0.0, 0.0), Sample(1.0, 40.0, 40.0, 40.0), Sample(40.0, 40.0, 40.0, 40.0)]
+    >>> older_shares(dump, waiting=40.0, head_s=39.0, parts=3)
+    (1.0, 1.0, 1.0)
+    """
+    if len(samples) < 2 or waiting <= 0 or head_s <= 0:
+        return ()
+    samples = Samples.of(samples)
+    first_s, last_s, so_far = samples.at_s[0], samples.at_s[-1], samples.arrived[-1]
+    shares = [1.0]
+    for then in arrived_by(samples, [max(first_s, last_s - head_s * part / parts) for part in range(1, parts)]):
+        shares.append(min(shares[-1], max(0.0, 1.0 - (so_far - then) / waiting)))
+    return tuple(shares)
 
 
 def still_waited_s(samples: Sequence[Sample]) -> float:
