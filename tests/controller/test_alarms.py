@@ -72,7 +72,7 @@ def test_without_alarms_nothing_is_asked() -> None:
 def test_a_pools_alarm_reaches_its_decision_and_holds_it() -> None:
     _, alarms, metrics = set_up()
     rig = Rig(decide=decide)
-    rig.counts.queues["orders"] = QueueCounts(500, 0, 0)
+    rig.counts.queues["orders"] = QueueCounts(2000, 0, 0)
     metrics.refresh(rig.clock.now())
     held = replace(POOL, hold_on_alarms=("pay",))
     sources = rig.sources(alarms=partial(alarms.of, ["pay"]), settings_at=lambda _: held)
