@@ -6,6 +6,7 @@ import pytest
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.adapt import blind_s, calm_share, growth, learn_lean, learn_margin, learn_surge
+from tidegate.core.arrivals import window_pair_per_s
 from tidegate.core.model import PoolState, Sample
 from tidegate.core.news import Waits
 from tidegate.core.reports import WAIT_BOUNDS_S
@@ -25,12 +26,18 @@ def silent(age_s: float | None = None) -> Signals:
     return read_signals(MINUTES, PoolState(), observe(queue(1, age_s=age_s)))
 
 
+def surged(
+    surge: float, samples: tuple[Sample, ...], blind: float, elapsed_s: float, count_error: float = 0.0
+) -> float:
+    return learn_surge(surge, window_pair_per_s(samples, blind), samples, blind, elapsed_s, count_error)
+
+
 def test_a_rise_that_the_counts_error_explains_is_no_surge() -> None:
     rising = rates(5.0, 7.0)[:51]
     standing = tuple([sample._replace(waiting=500.0) for sample in rising])
-    assert learn_surge(0.0, rising, 100.0, 10.0, 0.2) > 0.0
-    assert learn_surge(0.0, standing, 100.0, 10.0, 0.0) > 0.0
-    assert learn_surge(0.0, standing, 100.0, 10.0, 0.2) == 0.0
+    assert surged(0.0, rising, 100.0, 10.0, 0.2) > 0.0
+    assert surged(0.0, standing, 100.0, 10.0, 0.0) > 0.0
+    assert surged(0.0, standing, 100.0, 10.0, 0.2) == 0.0
 
 
 def test_ten_minutes_of_waits_in_time_earn_all_of_the_standing_wait() -> None:
@@ -70,14 +77,14 @@ def rates(*per_s: float) -> tuple[Sample, ...]:
 
 
 def test_calm_traffic_wears_the_surge_off_and_a_rise_beyond_it_puts_nineteen_times_as_much_on() -> None:
-    calm = learn_surge(0.4, rates(5.0), 100.0, 10.0)
+    calm = surged(0.4, rates(5.0), 100.0, 10.0)
     assert calm == pytest.approx(0.4 - 0.02 * 0.05)
-    assert learn_surge(0.4, rates(5.0, 50.0)[:51], 100.0, 10.0) == pytest.approx(0.4 + 0.02 * 0.95)
+    assert surged(0.4, rates(5.0, 50.0)[:51], 100.0, 10.0) == pytest.approx(0.4 + 0.02 * 0.95)
 
 
 def test_without_two_blind_windows_of_history_nothing_is_learned() -> None:
-    assert learn_surge(0.4, (), 100.0, 10.0) == 0.4
-    assert learn_surge(0.4, rates(5.0), 600.0, 10.0) == 0.4
+    assert surged(0.4, (), 100.0, 10.0) == 0.4
+    assert surged(0.4, rates(5.0), 600.0, 10.0) == 0.4
 
 
 def test_the_blind_window_is_the_lag_a_tick_and_a_start_up() -> None:

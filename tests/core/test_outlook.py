@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tidegate.core.arrivals import window_pair_per_s
 from tidegate.core.model import Outlook, Sample
 from tidegate.core.outlook import learn_outlook, to_bear_per_s
 
@@ -23,7 +24,7 @@ def lived(rate_per_s: Callable[[float], float], hours: float = 2.0) -> Outlook:
         at_s = tick * TICK_S
         arrived += TICK_S * rate_per_s(at_s)
         samples = [*samples[-60:], Sample(at_s, arrived, 0.0, 0.0)]
-        known = learn_outlook(known, samples, BLIND_S, TICK_S)
+        known = learn_outlook(known, window_pair_per_s(samples, BLIND_S), BLIND_S, TICK_S)
     return known
 
 
@@ -71,12 +72,14 @@ def test_one_burst_in_a_calm_life_makes_nobody_stand_by_for_more_than_half_of_th
 def test_without_time_or_two_blind_windows_of_history_nothing_is_learned(elapsed_s: float, history_s: float) -> None:
     samples = [Sample(at_s, at_s, 0.0, 0.0) for at_s in range(0, int(history_s), 10)]
     known = lived(train)
-    assert learn_outlook(known, samples, BLIND_S, elapsed_s) == known
+    assert learn_outlook(known, window_pair_per_s(samples, BLIND_S), BLIND_S, elapsed_s) == known
 
 
 def test_one_look_after_ten_hours_away_outweighs_nothing_that_was_lived_through() -> None:
     known = lived(train)
-    after = learn_outlook(known, [Sample(0.0, 0.0, 0.0, 0.0), Sample(36_000.0, 90_000.0, 0.0, 0.0)], BLIND_S, 36_000.0)
+    pair = window_pair_per_s([Sample(0.0, 0.0, 0.0, 0.0), Sample(36_000.0, 90_000.0, 0.0, 0.0)], BLIND_S)
+    assert pair is not None
+    after = learn_outlook(known, pair, BLIND_S, 36_000.0)
     assert bear(after, 10.0) == pytest.approx(bear(known, 10.0), rel=0.1)
 
 

@@ -4,7 +4,7 @@ import math
 from bisect import bisect_left
 from collections.abc import Sequence
 
-from tidegate.core.arrivals import slope_per_s, windowed_per_s
+from tidegate.core.arrivals import windowed_per_s
 from tidegate.core.model import Pool, Sample
 from tidegate.core.news import Waits
 from tidegate.core.samples import Samples
@@ -76,21 +76,26 @@ def calm_share(surge: float, rate_per_s: float, blind: float) -> float:
 
 
 def learn_surge(
-    surge: float, samples: Sequence[Sample], blind: float, elapsed_s: float, count_error: float = 0.0
+    surge: float,
+    pair: tuple[float, float] | None,
+    samples: Sequence[Sample],
+    blind: float,
+    elapsed_s: float,
+    count_error: float = 0.0,
 ) -> float:
     """Follow the 95 % quantile of (√rate of this blind window − √rate of the one before) ÷ √rate then.
 
     Square roots make the Poisson noise of all rates alike; plain ratios explode at low volume. A step down for each
     tick that stays below, nineteen times as far up for one above: at rest when one in twenty is above. Surges are what
     is left of that when the counts' own error is taken off, by variance: else a standing backlog, which is counted 30 %
-    high or low, would pass for bursts.
+    high or low, would pass for bursts. `pair` are the rates of the window before and of this one
+    (`core.arrivals.window_pair_per_s`).
     """
-    samples = Samples.of(samples)
-    if not samples or samples.at_s[0] > samples.at_s[-1] - 2 * blind:
+    if pair is None:
         return surge
-    then, now = slope_per_s(samples, blind, blind), slope_per_s(samples, blind)
+    then, now = pair
     step = SURGE_STEP_PER_S * min(elapsed_s, 60.0)
-    by_error = _by_error(samples, blind, count_error) / then if then > 0 and count_error else 0.0
+    by_error = _by_error(Samples.of(samples), blind, count_error) / then if then > 0 and count_error else 0.0
     above = now > then * growth(math.hypot(surge, SURGE_SIGMAS * by_error))
     return min(3.0, max(0.0, surge + step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)))
 

@@ -20,6 +20,7 @@ __all__ = [
     "mean_per_s",
     "slope_per_s",
     "steady_per_s",
+    "window_pair_per_s",
     "windowed_per_s",
 ]
 
@@ -236,6 +237,14 @@ def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
         sum_tn += t * n
     slope: float = (count * sum_tn - sum_t * sum_n) / (count * sum_tt - sum_t**2)
     return slope if slope > 0 else 0.0
+
+
+def window_pair_per_s(samples: Sequence[Sample], window_s: float) -> tuple[float, float] | None:
+    """Arrivals a second over the window before the latest one, and over that; None before there are two."""
+    samples = Samples.of(samples)
+    if not samples or samples.at_s[0] > samples.at_s[-1] - 2 * window_s:
+        return None
+    return slope_per_s(samples, window_s, window_s), slope_per_s(samples, window_s)
 
 
 def mean_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> float:

@@ -4,7 +4,14 @@ from collections.abc import Sequence
 
 from tidegate.core import times
 from tidegate.core.adapt import blind_s, calm_share, late_by_age, learn_lean, learn_margin, learn_surge, margin_by_age
-from tidegate.core.arrivals import arrivals_per_s, chance_per_s, extend_samples, mean_per_s, steady_per_s
+from tidegate.core.arrivals import (
+    arrivals_per_s,
+    chance_per_s,
+    extend_samples,
+    mean_per_s,
+    steady_per_s,
+    window_pair_per_s,
+)
 from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.ceiling import learn_quick
 from tidegate.core.classes import hinted, learn_classes, mixed
@@ -60,6 +67,7 @@ def learn(
     scale = 1.0 if pool.plain else count_scale(balance, still_waited_s(state.samples))
     blind = blind_s(pool, start_up.value)
     samples, moved, notices = _sampled(pool, state, moved, seen.now_s, signals, mean_s, scale, 2 * blind)
+    pair = window_pair_per_s(samples, blind)
     state = changed(
         heard,
         unsampled=0 if _is_later(samples, state.samples) else heard.unsampled,
@@ -72,8 +80,8 @@ def learn(
         count_error=learn_count_error(state.count_error, samples),
         margin=0.0 if moved is not None else _margin(pool, state, samples, signals, usual_per_s(balance), elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
-        outlook=learn_outlook(state.outlook, samples, blind, elapsed_s),
-        surge=learn_surge(state.surge, samples, blind, elapsed_s, state.count_error),
+        outlook=learn_outlook(state.outlook, pair, blind, elapsed_s),
+        surge=learn_surge(state.surge, pair, samples, blind, elapsed_s, state.count_error),
     )
     if measured is None:
         return Learned(state, None, notices)

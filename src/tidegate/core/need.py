@@ -12,6 +12,8 @@ from tidegate.core.value import value
 __all__ = ["AGE_PARTS", "LATE_SHARE_ALLOWED", "Load", "Sized", "drain_s", "need"]
 
 AGE_PARTS = 8
+"""Into so many the ages of what waits are told apart."""
+
 LATE_SHARE_ALLOWED = 0.005
 """Half of one per cent: the tail formula is optimistic far out, so automatic utilization aims at half the share."""
 

@@ -5,12 +5,9 @@ and none in the lull before the next. Where rates last or drift it says nearly a
 """
 
 import math
-from collections.abc import Sequence
 
 from tidegate.core.adapt import SURGE_QUANTILE
-from tidegate.core.arrivals import slope_per_s
-from tidegate.core.model import Outlook, Sample
-from tidegate.core.samples import Samples
+from tidegate.core.model import Outlook
 from tidegate.core.value import value
 
 __all__ = ["learn_outlook", "to_bear_per_s"]
@@ -53,16 +50,15 @@ class _Line:
         return max(0.0, self.now + self.slope * (within - self.then) + root - within)
 
 
-def learn_outlook(known: Outlook, samples: Sequence[Sample], blind: float, elapsed_s: float) -> Outlook:
-    """Add a tick: √rate of the blind window that ends now, and of the one before it.
+def learn_outlook(known: Outlook, pair: tuple[float, float] | None, blind: float, elapsed_s: float) -> Outlook:
+    """Add a tick: √rate of the blind window before the latest one, and of that (`pair`, as rates).
 
     Square roots, for Poisson noise is then the same at all rates. `high` follows the 95 % quantile of what the line
     misses by, in mean misses: at rest when one in twenty is above.
     """
-    samples = Samples.of(samples)
-    if elapsed_s <= 0 or not samples or samples.at_s[0] > samples.at_s[-1] - 2 * blind:
+    if elapsed_s <= 0 or pair is None:
         return known
-    then, now = math.sqrt(slope_per_s(samples, blind, blind)), math.sqrt(slope_per_s(samples, blind))
+    then, now = map(math.sqrt, pair)
     miss, high, worth_s = 0.0, known.high, min(elapsed_s, TICK_AT_MOST_S)
     if known.windows > 0:
         miss = now - _line(known).expected(then)

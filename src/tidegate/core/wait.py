@@ -64,7 +64,7 @@ class _Terms:
     standing_wait_s: float
     erlang: int
     reserve: float
-    """The most by which the headroom rises with the load."""
+    """Growth × the unanswered part of a blind window: what an error of the rate is taken to move the headroom by."""
     headroom: float
     regulated: float
     drain: float

@@ -12,7 +12,7 @@ from tidegate.core.news import QUEUE_MEMORY_S
 from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
 
-__all__ = ["head_age_s", "still_waited_s", "waiting"]
+__all__ = ["head_age_s", "older_shares", "still_waited_s", "waiting"]
 
 WINDOW_S = 60.0
 ERROR_OF_LATE_COUNTS = 0.05

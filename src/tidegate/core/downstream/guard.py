@@ -22,7 +22,7 @@ from tidegate.core.downstream.stretch import Effect
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Alarm, Observation
-from tidegate.core.signals import Signals
+from tidegate.core.signals import Signals, known_slots
 from tidegate.core.value import value
 
 __all__ = ["Guarded", "guard"]
@@ -58,12 +58,14 @@ def guard(
     if signals.fleet is not None and state.ticked_at_s is not None:
         memory = _looked(memory, signals.fleet, seen.now_s, signals.fleet.since_s, mean_s)
     effect = Effect.UNKNOWN if memory.level is None else compare(memory.before, memory.level)
-    slots_per_worker = _slots_per_worker(pool, signals)
+    slots_per_worker = known_slots(pool, state, signals, seen.now_s)
     memory = _unlearned(memory, slots_per_worker)
     sign = _sign(pool, seen, memory, effect)
     hold, steps_back = None, False
     if sign is not None or memory.hold is not None:
-        at = _situation(pool, seen, signals, memory, sign, need, limit, quick_s, LOOK_S + start_up_s + mean_s)
+        at = _situation(
+            pool, seen, signals, memory, sign, need, limit, quick_s, slots_per_worker, LOOK_S + start_up_s + mean_s
+        )
         hold = next_hold(memory.hold, sign, effect, at)
         steps_back = hold is not None and hold.cap < at.running  # with `step_back` off: a step that was only tried
     if hold is not None and memory.level is not None and signals.fleet is not None:
@@ -76,10 +78,6 @@ def guard(
     if hold is None and memory.level is not None and in_doubt(memory.before, memory.level, quick_s):
         return Guarded(_as_it_is(limit, seen.capacity.desired, memory.level.workers), memory, values)
     return Guarded(_capped(limit, hold), memory, values, steps_back)
-
-
-def _slots_per_worker(pool: Pool, signals: Signals) -> int:
-    return signals.fleet.slots_per_worker if signals.fleet else pool.slots_per_worker
 
 
 def _mean_s(state: PoolState) -> float:
@@ -148,12 +146,12 @@ def _situation(
     need: int,
     limit: Ceiling,
     quick_s: float,
+    slots: int,
     interval_s: float,
 ) -> Situation:
     running = seen.capacity.desired
     if signals.fleet is not None:
         running = min(running, signals.fleet.taking)
-    slots = _slots_per_worker(pool, signals)
     better = _better(memory, sign[0], slots, quick_s) if sign is not None and pool.step_back else None
     at = Situation(
         now_s=seen.now_s,
