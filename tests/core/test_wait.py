@@ -58,6 +58,11 @@ def test_a_count_that_reads_low_never_takes_more_than_a_twentieth_of_the_load_aw
     assert values(LOAD)["regulated_slots"] >= 0.95 * 160 - 1e-9
 
 
+def test_a_calm_pool_is_not_run_short_of_its_load_for_it_would_have_to_make_good_for_it_soon_after() -> None:
+    least = [values(replace(LOAD, calm=calm))["regulated_slots"] for calm in (0.0, 0.5, 1.0)]
+    assert least == pytest.approx([0.95 * 160, 0.975 * 160, 160])
+
+
 @pytest.mark.parametrize(("target_s", "leans"), [(600.0, True), (120.0, True), (30.0, False)])
 def test_only_a_target_that_outlasts_the_blind_window_bears_a_standing_wait(target_s: float, leans: bool) -> None:
     assert (values(LOAD, target_wait_s=target_s)["standing_wait_s"] > 0) is leans

@@ -38,7 +38,8 @@ OVERDUE_S = 1.0
 
 LEAST_OF_LOAD = 0.95
 """Never fewer slots than this share of the load, however short the backlog: a fleet that is cut below its load when a
-backlog runs short is short itself soon after, and goes to and fro at constant load."""
+backlog runs short is short itself soon after, and goes to and fro at constant load. The calmer the pool, the nearer to
+the whole load: where no surge will end the shortage, all that it saves is paid back a little later."""
 
 ROUNDED_AWAY = 0.5
 """Of a worker, where a backlog stands: it takes up the difference, so the count goes to the nearest whole one."""
@@ -177,7 +178,7 @@ def _lean(load: Load, lasting_per_s: float, standing_s: float, tau_s: float) -> 
     """Slots that lead the backlog to the standing wait."""
     mean_s = load.service_time.value
     lasting, offered = lasting_per_s * mean_s, load.arrivals.value * mean_s
-    least = LEAST_OF_LOAD * min(lasting, offered)
+    least = (LEAST_OF_LOAD + (1.0 - LEAST_OF_LOAD) * load.calm) * min(lasting, offered)
     return max(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, least)
 
 
