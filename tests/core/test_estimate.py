@@ -279,6 +279,21 @@ def test_counts_of_a_long_queue_are_as_much_off_however_little_comes() -> None:
     assert errors == pytest.approx([200 * (12 / 31) ** 0.5 / 300] * 3, rel=0.01)
 
 
+def test_a_rate_has_the_error_of_the_window_that_it_is_read_off_and_the_steady_one_none_of_its_own() -> None:
+    arrived = list(accumulate([100.0] * 40 + [180.0] * 6))
+    noisy = [Sample(NOW_S + 10 * n, so_far, 200.0, 200.0) for n, so_far in enumerate(arrived)]
+    steady = arrivals.arrivals_per_s(ON_TRIAL, noisy[:40], signals(), MEAN_S, 0.05)
+    surged = arrivals.arrivals_per_s(ON_TRIAL, noisy, signals(), MEAN_S, 0.05)
+    jumped = arrivals.arrivals_per_s(ON_TRIAL, noisy[:42], signals(), MEAN_S, 0.01)
+    assert steady.value == pytest.approx(10.0)
+    assert steady.error == 0.0
+    assert surged.source == "counts"
+    assert surged.value > 15.0
+    assert 0.5 < surged.error < (surged.value - 10.0) / 2, "it is told from chance by two standard deviations"
+    assert jumped.source == "counts, jump"
+    assert 0.5 < jumped.error < (jumped.value - 10.0) / 3
+
+
 def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now() -> None:
     steady = Estimate(10.0, "counts")
     noisy = tuple(Sample(NOW_S + 10 * n, 100 * n + w, w, w) for n, w in enumerate((300, 200, 400, 300, 250, 350, 300)))

@@ -63,6 +63,16 @@ def test_a_calm_pool_is_not_run_short_of_its_load_for_it_would_have_to_make_good
     assert least == pytest.approx([0.95 * 160, 0.975 * 160, 160])
 
 
+def test_in_a_calm_pool_a_rate_read_off_a_shorter_window_has_that_windows_error_and_elsewhere_it_is_a_surge() -> None:
+    shorter = replace(LOAD, arrivals=Estimate(10.0, "counts", error=1.0), chance_per_s=0.1)
+    calm, bursty = (hold_the_wait(WAIT, replace(shorter, calm=calm), 500) for calm in (1.0, 0.0))
+    assert calm.error > 20.0
+    assert bursty.error == pytest.approx(0.1 * 20.0)
+    usual = hold_the_wait(WAIT, replace(shorter, arrivals=Estimate(10.0, "counts"), calm=1.0), 500)
+    assert usual.error < 5.0
+    assert calm.band == usual.band, "a step down goes by the steady rate"
+
+
 @pytest.mark.parametrize(("target_s", "leans"), [(600.0, True), (120.0, True), (30.0, False)])
 def test_only_a_target_that_outlasts_the_blind_window_bears_a_standing_wait(target_s: float, leans: bool) -> None:
     assert (values(LOAD, target_wait_s=target_s)["standing_wait_s"] > 0) is leans

@@ -147,7 +147,10 @@ def arrivals_per_s(
     window_s = long_window_s(pool, mean_s, heartbeat_s)
     # with reports a job is counted when it starts, however long it takes: a minute will do
     shorter_s = window_s if signals.fleet is None else long_window_s(pool, 0.0, heartbeat_s)
-    long = windowed_per_s(samples, window_s) if pool.plain else _steady_rate(samples, window_s, shorter_s, count_error)
+    if pool.plain:
+        long, error = windowed_per_s(samples, window_s), 0.0
+    else:
+        long, error = _steady_rate(samples, window_s, shorter_s, count_error)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
     both = windowed_per_s(samples, short_s), windowed_per_s(samples, 1.5 * short_s)
     short_s = min(short_s, samples.at_s[-1] - samples.at_s[0])  # of a young pool it is one tick
@@ -156,7 +159,7 @@ def arrivals_per_s(
     # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
     deviation = math.hypot(_deviation_per_s((long + nearest) / 2, short_s, signals), noise / short_s)
     jumps = abs(nearest - long) > SIGMAS * deviation
-    rate = Estimate(nearest, "counts, jump") if jumps else Estimate(long, "counts")
+    rate = Estimate(nearest, "counts, jump", deviation) if jumps else Estimate(long, "counts", error)
     if signals.fleet is None and signals.sent_per_s is not None and signals.sent_per_s > rate.value:
         return Estimate(signals.sent_per_s, "cloudwatch")
     return rate
@@ -187,26 +190,34 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
     return math.sqrt(variance)
 
 
-def _steady_rate(samples: Samples, window_s: float, shorter_s: float, count_error: float) -> float:
+def _steady_rate(samples: Samples, window_s: float, shorter_s: float, count_error: float) -> tuple[float, float]:
     """The slope over five minutes, and over shorter windows instead as far as they differ from it by more than chance.
 
     The shorter one asks more of a difference: a second look finds one by chance more often. Without it a surge that is
-    older than the last ticks would be lost again in the mean of what was before it.
+    older than the last ticks would be lost again in the mean of what was before it. And the error that the rate has
+    from the shorter ones, as far as it goes by them: one standard deviation.
     """
     slow = slope_per_s(samples, max(SLOW_WINDOW_S, window_s))
-    rate = _refined(slow, samples, window_s, count_error, CHANCE_SIGMAS)
-    return rate if shorter_s >= window_s else _refined(rate, samples, shorter_s, count_error, SIGMAS)
+    rate, error = _refined(slow, samples, window_s, count_error, CHANCE_SIGMAS)
+    if shorter_s >= window_s:
+        return rate, error
+    rate, more = _refined(rate, samples, shorter_s, count_error, SIGMAS)
+    return rate, math.hypot(error, more)
 
 
-def _refined(slow: float, samples: Samples, window_s: float, count_error: float, sigmas: float) -> float:
-    """By `sigmas` standard deviations: all of `slow`; by one more: all of the window's slope; a share in between."""
+def _refined(slow: float, samples: Samples, window_s: float, count_error: float, sigmas: float) -> tuple[float, float]:
+    """Off by `sigmas` standard deviations: all of `slow`; by one more: all of the window's slope; a share in between.
+
+    And as much of the window's standard deviation.
+    """
     quick = slope_per_s(samples, window_s)
     begin = bisect_left(samples.at_s, samples.at_s[-1] - window_s, 0, len(samples) - 2)
     noise = count_error * _mean(samples.waiting[begin:])
     # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
     variance = 1.2 * max(slow, 1 / window_s) / window_s + 12 * noise**2 / (len(samples) - begin) / window_s**2
-    share = min(1.0, max(0.0, abs(quick - slow) / math.sqrt(variance) - sigmas))
-    return slow + share * (quick - slow)
+    deviation = math.sqrt(variance)
+    share = min(1.0, max(0.0, abs(quick - slow) / deviation - sigmas))
+    return slow + share * (quick - slow), share * deviation
 
 
 def _mean(waiting: Sequence[float]) -> float:

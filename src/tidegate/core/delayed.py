@@ -16,10 +16,8 @@ def known_per_s(delayed: float) -> float:
 def with_due(arrivals: Estimate, delayed: float) -> Estimate:
     """At least the rate at which what is delayed must come due on average. More than that the count doesn't tell.
 
-    >>> with_due(Estimate(2.0, "counts"), delayed=9000)
-    Estimate(value=10.0, source='delayed, coming due')
-    >>> with_due(Estimate(2.0, "counts"), delayed=90)
-    Estimate(value=2.0, source='counts')
+    >>> with_due(Estimate(2.0, "counts"), delayed=9000).value, with_due(Estimate(2.0, "counts"), delayed=90).value
+    (10.0, 2.0)
     """
     least_per_s = known_per_s(delayed)
     return Estimate(least_per_s, "delayed, coming due") if least_per_s > arrivals.value else arrivals

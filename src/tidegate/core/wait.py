@@ -155,15 +155,17 @@ def _errors(load: Load, terms: _Terms) -> tuple[float, float, float]:
     is, that is how far to wait that out).
 
     A rate that is off by so much moves the load by as much × the service time, and the headroom with it; what the
-    backlog needs it leaves alone. And a backlog that is led to its set point over τ wanders by chance alone: about as
-    many messages come in that time as go, each a Poisson number (variance 2 λ τ). As calm as chance explains the pool's
-    surges, and as the error makes whole workers: of less, rounding takes care.
+    backlog needs it leaves alone. Where it goes by a shorter window than the steady one it has that window's error too,
+    in a calm pool: in others it is the surge that it looks like. And a backlog that is led to its set point over τ
+    wanders by chance alone: about as many messages come in that time as go, each a Poisson number (variance 2 λ τ). As
+    calm as chance explains the pool's surges, and as the error makes whole workers: of less, rounding takes care.
     """
     mean_s = load.service_time.value
     rate_error = load.chance_per_s * mean_s * max(1.0, terms.reserve)
     wander = math.sqrt(2.0 * load.arrivals.value / terms.tau_s) * mean_s
-    calm = load.calm * min(1.0, math.hypot(rate_error, wander) / load.slots_per_worker)
-    return rate_error, math.hypot(rate_error, calm * wander), calm
+    shorter = load.calm * load.arrivals.error * mean_s * max(1.0, terms.reserve)
+    calm = load.calm * min(1.0, math.hypot(rate_error, wander, shorter) / load.slots_per_worker)
+    return rate_error, math.hypot(rate_error, calm * wander, shorter), calm
 
 
 def _patience(pool: Pool, blind: float) -> float:
