@@ -73,6 +73,22 @@ def test_in_a_calm_pool_a_rate_read_off_a_shorter_window_has_that_windows_error_
     assert calm.band == usual.band, "a step down goes by the steady rate"
 
 
+def test_a_small_pool_with_time_to_answer_what_waits_pays_for_it_when_it_waits_and_not_beforehand() -> None:
+    # three slots of work: Erlang C asks for a second worker, but one is there 70 s after a message began to wait
+    quiet = replace(
+        LOAD,
+        arrivals=Estimate(0.05, "counts"),
+        steady_per_s=0.05,
+        service_time=Estimate(60.0, "workers"),
+        start_up=Estimate(30.0, "measured"),
+        committed=Committed(running=1),
+    )
+    assert size(replace(quiet, lean=0.0), target_wait_s=120) == 2
+    assert size(quiet, target_wait_s=120) == 1
+    assert size(replace(quiet, waiting=6.0, head_age=Estimate(60.0, "counts")), target_wait_s=120) > 1
+    assert size(quiet, target_wait_s=70) == 2
+
+
 @pytest.mark.parametrize(("target_s", "leans"), [(600.0, True), (120.0, True), (30.0, False)])
 def test_only_a_target_that_outlasts_the_blind_window_bears_a_standing_wait(target_s: float, leans: bool) -> None:
     assert (values(LOAD, target_wait_s=target_s)["standing_wait_s"] > 0) is leans

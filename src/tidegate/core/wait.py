@@ -118,9 +118,9 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
     mean_per_s = max(load.mean_per_s, load.steady_per_s)
     bound_s = mean_wait_bound_s(target_s, mean_per_s, fifo=load.fifo)
-    leanness = load.lean * min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0))
-    standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
     patience = _patience(pool, blind)
+    leanness = load.lean * max(patience, min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0)))
+    standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
     lasting_per_s = patience * load.steady_per_s + (1.0 - patience) * mean_per_s
     expected_per_s = leanness * lasting_per_s + (1.0 - leanness) * load.arrivals.value
     # what has not lasted need not be believed yet, as far as there is time to see: it is backlog, with its deadlines
