@@ -5,11 +5,14 @@ from dataclasses import field
 
 from tidegate.core.value import value
 
-__all__ = ["ClassMemory", "Contest", "HealthMemory", "Marks", "MovedIn", "Presence"]
+__all__ = ["ClassMemory", "Contest", "HealthMemory", "Marks", "MovedIn", "Presence", "Silence"]
 
 
 Marks = tuple[tuple[float, float], ...]
 """(the end of a minute, the send time before which nothing that waited then was sent), both rising."""
+
+Silence = tuple[tuple[float, int], ...]
+"""(since when, how many more) workers run and are not heard of, oldest first."""
 
 
 @value

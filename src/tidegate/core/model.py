@@ -9,7 +9,7 @@ from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.condition import Pressure
 from tidegate.core.directive import Directive
 from tidegate.core.downstream.state import GuardMemory
-from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence
+from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence, Silence
 from tidegate.core.schema import SCHEMA
 from tidegate.core.value import value
 
@@ -231,6 +231,8 @@ class PoolState:
     """Others who set the desired count."""
     presence: Presence = field(default_factory=Presence)
     """Workers that take work, and those that do not come."""
+    silence: Silence = ()
+    """Workers that run and are not heard of."""
     idle_since_s: float | None = None
     """Since when slots stand idle while messages wait."""
     classes: Mapping[str, ClassMemory] = field(default_factory=dict)

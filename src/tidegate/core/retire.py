@@ -59,10 +59,13 @@ def serving(retired: Sequence[Retired], capacity: Capacity) -> int:
     return max(0, capacity.desired - len(_draining(retired)))
 
 
-def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle: bool, lower: bool) -> Outcome:
+def retire(
+    wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle: bool, lower: bool, silent: int = 0
+) -> Outcome:
     """One tick's step. `gentle` False (see `is_gentle`): the plain change of the count, and nobody is retired for it.
 
     `lower` False: the count is not to fall now (frozen, or signals that can't be trusted); drained workers wait.
+    `silent` workers beside the retired ones run and have not been heard of for long.
     """
     spare = gentle and wanted < seen.capacity.desired
     if not (retired or spare or seen.capacity.outdated):  # most ticks
@@ -76,7 +79,7 @@ def retire(wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle
     kept, taken_back = _take_back(kept, wanted - serving(kept, seen.capacity) if gentle else seen.capacity.desired)
     left = unheard = 0
     if gentle:
-        kept, unheard = _choose(wanted, kept, alive, seen)
+        kept, unheard = _choose(wanted, kept, alive, seen, silent)
     if gentle and lower:
         kept, left, said = _let_leave(kept, alive, seen.now_s)
         notes += said
@@ -128,17 +131,17 @@ def _take_back(retired: tuple[Retired, ...], more: int) -> tuple[tuple[Retired, 
 
 
 def _choose(
-    wanted: int, kept: tuple[Retired, ...], alive: Mapping[str, WorkerReport], seen: Observation
+    wanted: int, kept: tuple[Retired, ...], alive: Mapping[str, WorkerReport], seen: Observation, silent: int
 ) -> tuple[tuple[Retired, ...], int]:
     """Who else is to take no more work, and by how many the count may fall for workers that never reported."""
     spare = max(0, serving(kept, seen.capacity) - wanted)
-    unheard = _unheard(alive, kept, seen.capacity, spare)
+    unheard = min(spare, max(0, _unheard(alive, kept, seen.capacity) - silent))
     chosen = _least_busy(alive.values(), kept)[: spare - unheard]
     return (*kept, *(Retired(worker.worker_id, seen.now_s) for worker in chosen)), unheard
 
 
-def _unheard(alive: Mapping[str, WorkerReport], kept: Sequence[Retired], capacity: Capacity, spare: int) -> int:
-    """Of the workers to go, those that never reported: they have nothing yet, so the count is lowered for them first.
+def _unheard(alive: Mapping[str, WorkerReport], kept: Sequence[Retired], capacity: Capacity) -> int:
+    """Workers of which nothing is heard: those that never reported have nothing yet, so the count falls for them first.
 
     Only where all others are protected. A group that is told names has none to be told here.
     """
@@ -146,7 +149,7 @@ def _unheard(alive: Mapping[str, WorkerReport], kept: Sequence[Retired], capacit
         return 0
     left = sum(each.left_at_s is not None and each.worker_id in alive for each in kept)
     silent = sum(each.left_at_s is None and each.worker_id not in alive for each in kept)
-    return min(spare, max(0, capacity.desired - (len(alive) - left) - silent))
+    return capacity.desired - (len(alive) - left) - silent
 
 
 def _least_busy(workers: Iterable[WorkerReport], kept: Sequence[Retired]) -> list[WorkerReport]:

@@ -11,7 +11,7 @@ from tidegate.core.model import Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerReport, WorkerState
 
-__all__ = ["hangs", "names", "still_true", "written_off"]
+__all__ = ["SILENT_LIMIT_S", "hangs", "names", "still_true", "written_off"]
 
 DRAIN_LIMIT_S: Final = 43_200.0 + 300.0
 """SQS ends every lease after 12 hours: what drains for longer holds no message any more, it hangs."""

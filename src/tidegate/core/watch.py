@@ -11,6 +11,7 @@ from tidegate.core.observation import Observation
 from tidegate.core.order import idle_since
 from tidegate.core.overrides import in_force
 from tidegate.core.signals import Signals
+from tidegate.core.silence import said_of
 from tidegate.core.starting import learn_presence
 from tidegate.core.times import hold_s, start_up_s
 from tidegate.core.value import maker, value
@@ -42,6 +43,7 @@ def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> 
     gap = since_s > 3 * pool.tick_s and since_s > hold_s(pool, start_up_s(pool, state.start_ups_s))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     contest, foreign = learn_foreign(pool, state, seen.capacity, now_s)
+    silent = said_of(signals.silent, signals.silence, now_s)
     return _watched(
         override=in_force(state.override, now_s),
         contest=contest,
@@ -50,7 +52,7 @@ def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> 
         moved_in=moved_in(state.moved_in, signals, now_s),
         watched_since_s=now_s if gap or watched_s is None else watched_s,
         reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,
-        notices=tuple([note for note in (foreign, signals.age_note, _held_back(signals.fleet)) if note]),
+        notices=tuple([note for note in (foreign, signals.age_note, silent, _held_back(signals.fleet)) if note]),
     )
 
 
