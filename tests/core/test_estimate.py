@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.observations import NOW_S, POOL, observe, queue, worker
+from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core import arrivals
 from tidegate.core.absence import Absence
 from tidegate.core.decide import decide
@@ -22,8 +22,8 @@ from tidegate.core.waiting import head_age_s, older_shares, waiting
 ON_TRIAL = replace(POOL, policy="wait", utilization=None)
 
 
-def signals(seen: QueueObservation | None = None, *workers: WorkerReport) -> Signals:
-    return read_signals(POOL, PoolState(), observe(seen or queue(), workers=workers))
+def signals(seen: QueueObservation | None = None, *workers: WorkerReport, running: int = 1) -> Signals:
+    return read_signals(POOL, PoolState(), observe(seen or queue(), seen=capacity(running), workers=workers))
 
 
 MEAN_S = 0.8
@@ -145,6 +145,21 @@ def test_without_workers_reports_cloudwatchs_deletions_count_as_departures() -> 
     before = (Sample(NOW_S - 10, 0, 0, 0),)
     samples = arrivals.extend_samples(POOL, before, NOW_S, signals(queue(20, deleted_per_s=3.0)), MEAN_S)
     assert samples[-1].arrived == pytest.approx(50.0)
+
+
+def test_without_reports_and_deletions_what_was_in_flight_leaves_in_its_service_time() -> None:
+    # 40 in flight of 2 s each: 20 a second are done; the backlog grows by as many as that
+    before = (Sample(NOW_S - 10, 240, 200, 240, 200),)
+    samples = arrivals.extend_samples(POOL, before, NOW_S, signals(queue(400, 40), running=20), 2.0)
+    assert samples[-1].arrived - before[0].arrived == pytest.approx(400)
+    # a service time that is twice as long in truth makes half the rate: the load is the same but for the backlog's part
+    longer = arrivals.extend_samples(POOL, before, NOW_S, signals(queue(200, 40), running=20), 4.0)
+    assert (longer[-1].arrived - before[0].arrived) / 10 * 4.0 == pytest.approx(40.0)
+    # no more is worked on than there are slots: the rest backs off
+    backs_off = arrivals.extend_samples(POOL, before, NOW_S, signals(queue(200, 40), running=1), 2.0)
+    assert backs_off[-1].arrived - before[0].arrived == pytest.approx(20)
+    unknown = arrivals.extend_samples(POOL, before, NOW_S, signals(queue(200, 40)), 0.0)
+    assert unknown[-1].arrived == before[0].arrived
 
 
 def test_without_workers_reports_cloudwatchs_sent_is_a_lower_bound() -> None:

@@ -131,6 +131,16 @@ def test_a_dump_that_is_worked_off_evenly_goes_on_to_need_most_of_the_workers_up
     assert even[-1] < 0.25 * even[0]
 
 
+def test_in_a_lull_a_long_backlog_keeps_the_time_that_its_length_leaves_it() -> None:
+    """Its order is as loose as it is long; the rate of a lull would make it look like a short one, and due at once."""
+    lull = replace(LOAD, arrivals=Estimate(0.0, "counts"), steady_per_s=0.0, mean_per_s=0.0, waiting=4000.0)
+    for fifo in (False, True):  # 4,000 starts ± 440 before the last one: 0.9 of the target, and all of it in order
+        time_s = 3600.0 if fifo else 3600 / (1 + 2.6 * (7 / 4000) ** 0.5)
+        drain = values(replace(lull, fifo=fifo), target_wait_s=3600)["drain_slots"]
+        assert drain == pytest.approx(4000 * 20 / time_s, rel=0.02)
+    assert values(replace(lull, waiting=1.0), target_wait_s=3600)["drain_slots"] < 1
+
+
 def test_a_backlog_beyond_what_may_wait_is_drained_by_its_deadline() -> None:
     late = replace(LOAD, waiting=8000.0, head_age=Estimate(300.0, "counts"))
     assert size(late) > 60

@@ -88,7 +88,7 @@ def extend_samples(
     last = samples[-1]
     if now_s <= last.at_s:
         return samples
-    arrived = last.arrived + _arrived_since(last, waiting, in_hand, signals, now_s, unsampled)
+    arrived = last.arrived + _arrived_since(last, waiting, in_hand, signals, now_s, unsampled, mean_s)
     sample = Sample(now_s, arrived, waiting, in_hand, counted)
     window_s = long_window_s(pool, mean_s, signals.fleet.heartbeat_s if signals.fleet else 0.0)
     pairs_s = window_pairs_s * (1.0 + 2.0 / SAMPLES_PER_WINDOW) + pool.tick_s
@@ -101,16 +101,22 @@ def extend_samples(
 
 
 def _arrived_since(
-    last: Sample, waiting: float, in_hand: float, signals: Signals, now_s: float, unsampled: int
+    last: Sample, waiting: float, in_hand: float, signals: Signals, now_s: float, unsampled: int, mean_s: float
 ) -> float:
     """What waits more now, and what workers have started since: their own count, which is exact.
 
     What is in flight is then not needed, and its error stays out. A message that comes back after a failure has arrived
-    once more: it is work once more. Without reports: what is there more now, and what CloudWatch saw deleted.
+    once more: it is work once more. Without reports: what is there more now, and what CloudWatch saw deleted; without
+    that, what can have been completed of what was in flight, in its service time (Little's law: a service time that is
+    wrong then makes the rate as wrong the other way, and leaves their product, the load, as it is).
     """
     if signals.fleet is not None:
         return waiting - last.waiting + signals.fleet.starts + unsampled
-    return in_hand - last.in_hand + (signals.deleted_per_s or 0.0) * (now_s - last.at_s)
+    left_per_s = signals.deleted_per_s
+    if left_per_s is None:
+        flying = (signals.in_flight + last.in_hand - last.counted) / 2
+        left_per_s = min(flying, signals.slots_at_most) / mean_s if mean_s > 0 else 0.0
+    return in_hand - last.in_hand + left_per_s * (now_s - last.at_s)
 
 
 def _thinned(samples: Samples, oldest: int, until_s: tuple[float, float], parts_s: tuple[float, float]) -> list[Sample]:

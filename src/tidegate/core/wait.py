@@ -131,6 +131,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
     offered = load.arrivals.value * mean_s
     unanswered = max(0.0, 1.0 - (target_s - standing_s) / blind)
+    due_s = bound_s + patience * max(0.0, _longest_s(target_s, load) - bound_s)
     to_bear = to_bear_per_s(load.outlook, load.arrivals.value, grown, unanswered)
     return _terms_of(
         lasting_per_s=lasting_per_s,
@@ -146,7 +147,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         reserve=grown * unanswered,
         headroom=to_bear * mean_s,
         regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
-        drain=deadline_workers(pool, load, bound_s, expected_per_s) * load.slots_per_worker,
+        drain=deadline_workers(pool, load, due_s, expected_per_s) * load.slots_per_worker,
     )
 
 
@@ -196,6 +197,16 @@ def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> floa
         return target_s
     spread = SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / max(rate_per_s, 1.0 / target_s))
     return max(BOUND_LEAST * target_s, ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2)
+
+
+def _longest_s(target_s: float, load: Load) -> float:
+    """When the last of what waits is due on average: of Q it sees Q ± √((shards − 1) Q) starts before its own.
+
+    At the usual arrival rate a queue of the bound has as many as that; after a dump, or in a lull, it has others.
+    """
+    if load.fifo or load.waiting <= 0:
+        return 0.0
+    return target_s / (1.0 + SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / load.waiting))
 
 
 def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: float) -> float:
