@@ -9,11 +9,18 @@ from tidegate.core.absence import Absence
 from tidegate.core.adapt import late_by_age, margin_by_age
 from tidegate.core.decide import decide
 from tidegate.core.decision import Reason
+from tidegate.core.estimate import Estimate
 from tidegate.core.model import PoolState, Sample
 from tidegate.core.signals import Signals, read_signals
-from tidegate.core.untold import untold_service_time_s
+from tidegate.core.times import service_time
+from tidegate.core.untold import untold_service_time
 
 SERVICE_S = 5.0
+
+
+def told_s(samples: tuple[Sample, ...], signals: Signals) -> float | None:
+    found = untold_service_time(samples, signals)
+    return found.mean_s if found else None
 
 
 def seen(in_flight: float, deleted_per_s: float | None, state: PoolState | None = None, **more: float) -> Signals:
@@ -34,9 +41,37 @@ def grown(ticks: int) -> tuple[Sample, ...]:
 
 @pytest.mark.parametrize("ticks", [11, 20, 60])
 def test_what_is_in_flight_is_held_against_the_deletions_of_the_same_minutes(ticks: int) -> None:
-    assert untold_service_time_s(grown(ticks), seen(80, 0.8)) == pytest.approx(SERVICE_S)
-    assert untold_service_time_s((), seen(80, 0.8)) == pytest.approx(100.0), "there is nothing to look back at"
-    assert untold_service_time_s(grown(3), seen(80, 0.8)) == pytest.approx(100.0)
+    assert told_s(grown(ticks), seen(80, 0.8)) == pytest.approx(SERVICE_S)
+    assert told_s((), seen(80, 0.8)) == pytest.approx(100.0), "there is nothing to look back at"
+    assert told_s(grown(3), seen(80, 0.8)) == pytest.approx(100.0)
+
+
+@pytest.mark.parametrize(
+    ("hint_s", "believed_s", "source"),
+    [
+        (5.0, 5.0, "hint"),
+        (4.01, 4.01, "hint"),
+        (6.2, 6.2, "hint"),
+        (2.0, 4.0, "cloudwatch"),
+        (50.0, 6.25, "cloudwatch"),
+    ],
+)
+def test_a_hint_holds_until_the_counts_and_deletions_contradict_it_by_more_than_their_own_error(
+    hint_s: float, believed_s: float, source: str
+) -> None:
+    found = service_time(replace(POOL, service_time_hint_s=hint_s), None, seen(80, 0.8), grown(60))
+    assert found is not None
+    assert found[0].source == source
+    assert found[0].value == pytest.approx(believed_s)
+
+
+def test_a_hint_weighs_as_much_as_ten_messages_that_contradict_it_and_holds_where_there_is_no_window_of_them() -> None:
+    pool = replace(POOL, service_time_hint_s=1.0)
+    slow = tuple(sample._replace(arrived=0.1 * sample.arrived + 0.9 * sample.in_hand) for sample in grown(11))
+    few = service_time(pool, None, seen(80, 0.08), slow)  # eight deletions in a hundred seconds, four in flight
+    assert few is not None
+    assert few[0].value == pytest.approx((8 * 10 * SERVICE_S / 1.25 + 2 * 1.0) / 10)
+    assert service_time(pool, None, seen(80, 0.8), grown(3)) == (Estimate(1.0, "hint"), 1.0)
 
 
 @pytest.mark.parametrize("gap_s", [310.0, 36_000.0])
@@ -46,7 +81,7 @@ def test_after_a_gap_there_is_nothing_to_look_back_at_until_there_are_samples_of
 ) -> None:
     before = tuple(sample._replace(at_s=sample.at_s - gap_s - 10 * (ticks - 1)) for sample in grown(20))
     after = tuple(before[-1]._replace(at_s=NOW_S - 10 * n) for n in reversed(range(ticks)))
-    assert untold_service_time_s((*before[-1:], *after), seen(80, 0.8)) == pytest.approx(100.0)
+    assert told_s((*before[-1:], *after), seen(80, 0.8)) == pytest.approx(100.0)
 
 
 def test_a_pool_without_reports_or_hint_is_decided_for_after_its_controller_was_away() -> None:
@@ -62,12 +97,12 @@ def test_a_pool_without_reports_or_hint_is_decided_for_after_its_controller_was_
 
 def test_without_deletions_and_while_reporting_workers_are_silent_samples_say_nothing() -> None:
     idle = tuple(sample._replace(arrived=300.0, in_hand=300.0) for sample in grown(20))
-    assert untold_service_time_s(idle, seen(80, 0.8)) is None
-    assert untold_service_time_s(grown(20), seen(80, None)) is None
+    assert told_s(idle, seen(80, 0.8)) is None
+    assert told_s(grown(20), seen(80, None)) is None
     silent = PoolState(reported_at_s=NOW_S - 100)
-    assert untold_service_time_s(grown(20), seen(40, 0.8, silent)) == pytest.approx(50.0), "samples have stopped"
+    assert told_s(grown(20), seen(40, 0.8, silent)) == pytest.approx(50.0), "samples have stopped"
     told = read_signals(POOL, PoolState(), observe(queue(1, 4, deleted_per_s=1.0), workers=(worker(),)))
-    assert untold_service_time_s(grown(20), told) is None
+    assert told_s(grown(20), told) is None
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from tidegate.core.news import digest
 from tidegate.core.observation import Capacity
 from tidegate.core.reports import Fleet, WorkerReport
 from tidegate.core.signals import Signals
-from tidegate.core.untold import untold_service_time_s
+from tidegate.core.untold import untold_service_time
 from tidegate.core.value import value
 
 __all__ = [
@@ -30,6 +30,9 @@ START_UP_ASSUMED_S = 60.0
 
 HINT_RUNS = 10.0
 """A service-time hint weighs as much as ten handler runs, so the measured mean takes over without a jump."""
+
+UNTOLD_WITHIN = 1.25
+"""What no worker told may be off by so much: counts are by 30 %, and minutes come late. A hint holds within it."""
 
 SERVICE_TIME_MEMORY_S = 300.0
 START_UPS_KEPT = 20
@@ -58,18 +61,24 @@ def service_time(
 ) -> tuple[Estimate, float] | None:
     """Mean service time in seconds and its squared coefficient of variation; None when nothing is known.
 
-    Measured by the workers, with the hint weighing as ten runs; else the hint; else, where no worker reports, Little's
-    law on CloudWatch (`core.untold`). Unmeasured spread counts as exponential (1).
+    Measured by the workers, with the hint weighing as ten runs; else, where no worker reports, the hint, as far as
+    Little's law on CloudWatch (`core.untold`) does not contradict it. Unmeasured spread counts as exponential (1).
     """
     hint = pool.service_time_hint_s
     if known is not None:
-        weight = max(0.0, HINT_RUNS - known.runs) if hint is not None else 0.0
-        mean = (known.sum_s + weight * (hint or 0.0)) / (known.runs + weight)
-        return Estimate(mean, "workers"), _variation(known)
-    if hint is not None:
+        return Estimate(_with_hint(hint, known.sum_s, known.runs), "workers"), _variation(known)
+    untold = untold_service_time(samples, signals)
+    if hint is None:
+        return None if untold is None else (Estimate(untold.mean_s, "cloudwatch"), 1.0)
+    if untold is None or not untold.runs or hint / UNTOLD_WITHIN <= untold.mean_s <= hint * UNTOLD_WITHIN:
         return Estimate(hint, "hint"), 1.0
-    untold_s = untold_service_time_s(samples, signals)
-    return None if untold_s is None else (Estimate(untold_s, "cloudwatch"), 1.0)
+    believed_s = untold.mean_s / UNTOLD_WITHIN if untold.mean_s > hint else untold.mean_s * UNTOLD_WITHIN
+    return Estimate(_with_hint(hint, believed_s * untold.runs, untold.runs), "cloudwatch"), 1.0
+
+
+def _with_hint(hint_s: float | None, sum_s: float, runs: float) -> float:
+    weight = max(0.0, HINT_RUNS - runs) if hint_s is not None else 0.0
+    return (sum_s + weight * (hint_s or 0.0)) / (runs + weight)
 
 
 def _variation(known: ServiceTime) -> float:

@@ -6,8 +6,9 @@ from typing import Final
 
 from tidegate.core.model import Sample
 from tidegate.core.signals import Signals
+from tidegate.core.value import value
 
-__all__ = ["untold_service_time_s"]
+__all__ = ["Untold", "untold_service_time"]
 
 WINDOW_S: Final = 300.0
 METRIC_LAG_S: Final = 90.0
@@ -15,7 +16,15 @@ METRIC_LAG_S: Final = 90.0
 one's), and counts speak of half a minute ago: what was in flight while they were done was counted so long before."""
 
 
-def untold_service_time_s(samples: Sequence[Sample], signals: Signals) -> float | None:
+@value
+class Untold:
+    """A service time that no worker told, and how many messages it is an average of: 0 where it is a guess of now."""
+
+    mean_s: float
+    runs: float
+
+
+def untold_service_time(samples: Sequence[Sample], signals: Signals) -> Untold | None:
     """Messages in flight on average ÷ deletions a second, of the same minutes; None where either is not known.
 
     No more than there are slots: the rest was prefetched, or backs off. While a pool grows, what is in flight now would
@@ -24,15 +33,15 @@ def untold_service_time_s(samples: Sequence[Sample], signals: Signals) -> float 
     """
     if signals.fleet is not None or not signals.deleted_per_s:
         return None
-    flying, deleted_per_s = signals.in_flight, signals.deleted_per_s
+    flying, deleted_per_s, runs = signals.in_flight, signals.deleted_per_s, 0.0
     if signals.fleet_heard and samples and samples[-1].at_s - samples[0].at_s > METRIC_LAG_S:
-        flying, deleted_per_s = _together(samples) or (flying, deleted_per_s)
+        flying, deleted_per_s, runs = _together(samples) or (flying, deleted_per_s, runs)
     worked_on = min(flying, signals.slots_at_most)
-    return worked_on / deleted_per_s if worked_on > 0 and deleted_per_s > 0 else None
+    return Untold(worked_on / deleted_per_s, runs) if worked_on > 0 and deleted_per_s > 0 else None
 
 
-def _together(samples: Sequence[Sample]) -> tuple[float, float] | None:
-    """Messages in flight and deletions a second: of what arrived, whatever is not in hand has been deleted.
+def _together(samples: Sequence[Sample]) -> tuple[float, float, float] | None:
+    """Messages in flight, deletions a second, and deletions: of what arrived, what is not in hand has been deleted.
 
     None where a gap has left no sample of the minutes that the deletions are of.
     """
@@ -43,4 +52,4 @@ def _together(samples: Sequence[Sample]) -> tuple[float, float] | None:
         return None
     deleted = (last.arrived - last.in_hand) - (first.arrived - first.in_hand)
     flying = sum(sample.in_hand - sample.counted for sample in earlier) / len(earlier)
-    return flying, deleted / (last.at_s - first.at_s)
+    return flying, deleted / (last.at_s - first.at_s), deleted
