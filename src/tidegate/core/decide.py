@@ -25,6 +25,7 @@ from tidegate.core.retire import is_gentle, serving
 from tidegate.core.retire_step import retire_step, told
 from tidegate.core.rules import Bounds, apply_rules, needs_with_band
 from tidegate.core.signals import Freshness, Signals, known_slots, read_signals
+from tidegate.core.skew import learn_skew, on_our_clock
 from tidegate.core.steps import capacity_step, estimate_step, signals_step
 from tidegate.core.trail import Trail
 from tidegate.core.value import changed, maker
@@ -49,8 +50,10 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     `observation.queues` holds at least one queue. Raises nothing for any values of these types that are in range:
     what can't be known ends in a decision that holds and says why.
     """
+    skew = learn_skew(state.skew, observation)
+    observation = on_our_clock(observation, skew)
     signals = read_signals(pool, state, observation)
-    watched = watch(pool, state, observation, signals)
+    watched = watch(pool, state, observation, signals, skew)
     slots_per_worker = known_slots(pool, state, signals, observation.now_s)
     permits = fleet_limit(state.fleet_slots, signals.fleet)
     limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s, permits)
@@ -141,6 +144,7 @@ def _remembered(
         contest=watched.contest,
         presence=watched.presence,
         silence=signals.silence,
+        skew=watched.skew,
         idle_since_s=watched.idle_since_s,
         oldest_sent=signals.oldest_sent,
         watched_since_s=watched.watched_since_s,

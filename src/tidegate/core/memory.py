@@ -5,7 +5,7 @@ from dataclasses import field
 
 from tidegate.core.value import value
 
-__all__ = ["ClassMemory", "Contest", "HealthMemory", "Marks", "MovedIn", "Presence", "Silence"]
+__all__ = ["ClassMemory", "Contest", "HealthMemory", "Marks", "MovedIn", "Presence", "Silence", "Skew"]
 
 
 Marks = tuple[tuple[float, float], ...]
@@ -37,6 +37,16 @@ class Presence:
     there: int = 0
     most: int = 0
     missing_since_s: float | None = None
+
+
+@value
+class Skew:
+    """The time of the fleet's newest report by its own clock, when reports were last looked at, and by how much that
+    clock is behind ours."""
+
+    newest_s: float = 0.0
+    looked_s: float | None = None
+    behind_s: float = 0.0
 
 
 @value

@@ -9,7 +9,7 @@ from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.condition import Pressure
 from tidegate.core.directive import Directive
 from tidegate.core.downstream.state import GuardMemory
-from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence, Silence
+from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence, Silence, Skew
 from tidegate.core.schema import SCHEMA
 from tidegate.core.value import value
 
@@ -233,6 +233,8 @@ class PoolState:
     """Workers that take work, and those that do not come."""
     silence: Silence = ()
     """Workers that run and are not heard of."""
+    skew: Skew = field(default_factory=Skew)
+    """How far the workers' clock is from ours."""
     idle_since_s: float | None = None
     """Since when slots stand idle while messages wait."""
     classes: Mapping[str, ClassMemory] = field(default_factory=dict)

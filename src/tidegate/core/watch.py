@@ -4,7 +4,7 @@ import math
 
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.foreign import learn_foreign
-from tidegate.core.memory import Contest, MovedIn, Presence
+from tidegate.core.memory import Contest, MovedIn, Presence, Skew
 from tidegate.core.model import Override, Pool, PoolState
 from tidegate.core.moved_in import moved_in
 from tidegate.core.observation import Observation
@@ -12,6 +12,7 @@ from tidegate.core.order import idle_since
 from tidegate.core.overrides import in_force
 from tidegate.core.signals import Signals
 from tidegate.core.silence import said_of
+from tidegate.core.skew import said_of_clocks
 from tidegate.core.starting import learn_presence
 from tidegate.core.times import hold_s, start_up_s
 from tidegate.core.value import maker, value
@@ -27,6 +28,7 @@ class Watched:
     contest: Contest
     presence: Presence
     idle_since_s: float | None
+    skew: Skew
     moved_in: MovedIn | None
     watched_since_s: float
     reported_at_s: float | None
@@ -36,23 +38,24 @@ class Watched:
 _watched = maker(Watched)
 
 
-def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> Watched:
+def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals, skew: Skew) -> Watched:
     """Let overrides run out, notice a gap in the ticks and what others do, and remember that workers report."""
     now_s, watched_s = seen.now_s, state.watched_since_s
     since_s = math.inf if state.ticked_at_s is None else now_s - state.ticked_at_s
     gap = since_s > 3 * pool.tick_s and since_s > hold_s(pool, start_up_s(pool, state.start_ups_s))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     contest, foreign = learn_foreign(pool, state, seen.capacity, now_s)
-    silent = said_of(signals.silent, signals.silence, now_s)
+    said = said_of_clocks(skew), said_of(signals.silent, signals.silence, now_s), _held_back(signals.fleet)
     return _watched(
         override=in_force(state.override, now_s),
         contest=contest,
         presence=learn_presence(state, signals, seen.capacity, now_s),
         idle_since_s=idle_since(state.idle_since_s, signals.fleet, signals.waiting, now_s),
+        skew=skew,
         moved_in=moved_in(state.moved_in, signals, now_s),
         watched_since_s=now_s if gap or watched_s is None else watched_s,
         reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,
-        notices=tuple([note for note in (foreign, signals.age_note, silent, _held_back(signals.fleet)) if note]),
+        notices=tuple([note for note in (foreign, signals.age_note, *said) if note]),
     )
 
 

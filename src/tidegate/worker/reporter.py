@@ -8,6 +8,7 @@ from typing import Final
 
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
+from tidegate.core.skew import CLOCKS_APART_S
 from tidegate.errors import TidegateError
 from tidegate.ports import HeartbeatSink
 from tidegate.worker.telemetry import Telemetry
@@ -16,7 +17,8 @@ from tidegate.worker.waiting import answered_within, happens_within
 __all__ = ["BEATS_TO_LIVE", "DEAF_FOR_S", "Reporter"]
 
 BEATS_TO_LIVE: Final = 3
-"""A report counts for three beats: two may get lost before a worker that is alive is taken for dead."""
+"""A report counts for three beats: two may get lost before a worker that is alive is taken for dead. It stays in the
+table for as much longer as clocks may be apart: whose is slow would else have expired when it is written."""
 
 _LAST_WORD_S: Final = 1.0
 _FINEST_S: Final = 0.001
@@ -107,7 +109,8 @@ class Reporter:
         report = self._report()
         try:
             async with answered_within(within_s, "the heartbeat", self._pool):
-                await self._sink.put(self._pool, report, report.reported_at_s + BEATS_TO_LIVE * self._beat_s)
+                kept_s = BEATS_TO_LIVE * self._beat_s + CLOCKS_APART_S
+                await self._sink.put(self._pool, report, report.reported_at_s + kept_s)
         except (TidegateError, OSError) as error:
             logger.warning("heartbeat to the fleet failed, the next one carries its figures: %s", error)
         else:

@@ -1,0 +1,66 @@
+"""Reports whose times are behind ours and stay so: another clock, and no silence.
+
+A report that was not there at the last look was written since, so it can't be older than that look. If its own time
+says that it is, its clock is behind by at least the difference (or it takes so long to arrive). Taken at its word, a
+whole fleet of such workers would look silent for ever, and a pool that is never scaled in grows.
+"""
+
+from dataclasses import replace
+
+from tidegate.core.memory import Skew
+from tidegate.core.observation import Observation
+from tidegate.core.reports import WorkerReport
+
+__all__ = ["CLOCKS_APART_S", "learn_skew", "on_our_clock", "said_of_clocks"]
+
+CLOCKS_APART_S = 300.0
+"""AWS refuses a request whose time is further off than that ("expires after 5 minutes",
+https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html). What is older is no matter of clocks."""
+
+WORTH_SAYING_S = 5.0
+"""Less than that does no harm, and clocks that are kept by NTP are never so far apart."""
+
+
+def learn_skew(known: Skew, seen: Observation) -> Skew:
+    """By how much the fleet's newest report is behind: at least what the last look says, at most its age.
+
+    Told whenever there is a newer one, and by the newest of all, so that a clock that is right counts: what single
+    workers are behind makes them silent (`core.silence`). While nothing new comes what is known stays, and ages grow.
+    """
+    if seen.fleet.absence is not None:
+        return known
+    newest_s = max([worker.reported_at_s for worker in seen.fleet.workers], default=known.newest_s)
+    if known.looked_s is None or newest_s <= known.newest_s:
+        return Skew(newest_s, seen.now_s, known.behind_s)
+    least_s, most_s = known.looked_s - newest_s, max(0.0, seen.now_s - newest_s)
+    return Skew(newest_s, seen.now_s, min(max(known.behind_s, least_s), most_s))
+
+
+def on_our_clock(seen: Observation, skew: Skew) -> Observation:
+    """The same, with the times of all reports as our clock would have had them."""
+    if not 0.0 < skew.behind_s <= CLOCKS_APART_S:
+        return seen
+    workers = tuple([_later(worker, skew.behind_s) for worker in seen.fleet.workers])
+    return replace(seen, fleet=replace(seen.fleet, workers=workers))
+
+
+def said_of_clocks(skew: Skew) -> str:
+    """What is said of them; nothing while they are about right."""
+    if skew.behind_s < WORTH_SAYING_S:
+        return ""
+    corrected = skew.behind_s <= CLOCKS_APART_S
+    what = "taken for as much younger" if corrected else "not gone by: no clocks may be so far apart"
+    return (
+        f"the workers' reports are {skew.behind_s:.0f} s behind and {what}; "
+        "their clock is slow or the controller's fast: look at the time synchronisation of both"
+    )
+
+
+def _later(worker: WorkerReport, by_s: float) -> WorkerReport:
+    return replace(
+        worker,
+        reported_at_s=worker.reported_at_s + by_s,
+        started_at_s=worker.started_at_s + by_s,
+        first_receive_at_s=None if worker.first_receive_at_s is None else worker.first_receive_at_s + by_s,
+        answered_at_s=None if worker.answered_at_s is None else worker.answered_at_s + by_s,
+    )
