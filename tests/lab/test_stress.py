@@ -12,7 +12,17 @@ from tidegate.lab.peers.fixed import FixedFleet
 from tidegate.lab.peers.plain_formula import plain_formula
 from tidegate.lab.policy import Tidegate, Truth
 from tidegate.lab.simulator import simulate
-from tidegate.lab.stress import STRESS_RUNS, STRESSES, Misled, Overseen, run_stress, run_stresses, strained
+from tidegate.lab.stress import (
+    STRESS_RUNS,
+    STRESSES,
+    Misled,
+    Overseen,
+    Strained,
+    _base,
+    run_stress,
+    run_stresses,
+    strained,
+)
 
 
 def stress(name: str) -> int:
@@ -71,6 +81,19 @@ def test_ours_adds_single_tries_to_a_dependency_over_its_limit_and_ends_a_collap
     assert ours.added_into_strain <= 4
     assert ours.cost < plain.cost / 4
     assert ours.late_share < plain.late_share - 0.2
+
+
+def test_a_dependency_that_more_workers_still_help_is_not_taken_for_one_that_drowns() -> None:
+    number = 3 * stress("dependency slows down above half the load, but more workers still help")
+    ours = run_stress(number, hours=1.5, seed=2)
+    unguarded = _unguarded(number, hours=1.5, seed=2)
+    assert ours.added_into_strain is None
+    assert ours.late_share <= 1.3 * unguarded.late_share + 0.01
+
+
+def _unguarded(number: int, hours: float, seed: int) -> Strained:
+    work = STRESSES[number // 3].change(_base(hours, seed))
+    return strained("unguarded", work, simulate(work, Tidegate(downstream_guard=False), seed))
 
 
 def test_workers_added_count_only_after_a_minute_over_the_limit() -> None:

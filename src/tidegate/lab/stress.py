@@ -152,6 +152,10 @@ STRESSES: tuple[Stress, ...] = (
         "dependency slows down above 1.5 × the load",
         lambda scenario: replace(scenario, downstream=Downstream(1.5 * LOAD_SLOTS)),
     ),
+    Stress(
+        "dependency slows down above half the load, but more workers still help",
+        lambda scenario: replace(scenario, downstream=Downstream(0.5 * LOAD_SLOTS, strain=0.4)),
+    ),
     Stress("three starts in ten fail", lambda scenario: replace(scenario, failed_start_share=0.3)),
     Stress("a spot loss per worker and hour", lambda scenario: replace(scenario, spot_losses_per_hour=1.0)),
     Stress("from zero workers", lambda scenario: replace(scenario, initial_workers=0)),
@@ -185,7 +189,10 @@ class Strained:
     changes_per_hour_settled: float
     """From the end of the first hour to the end of the traffic: winding down after it is not counted."""
     added_into_strain: int | None = None
-    """Workers that were added while a dependency had been over its limit for more than a minute; None without one."""
+    """Workers that were added while a dependency had been over its limit for more than a minute; None without a limit.
+
+    A dependency that only gets slower, so that more workers still complete more, has none.
+    """
 
     @property
     def met(self) -> bool:
@@ -207,7 +214,7 @@ def run_stress(number: int, hours: float = 4.0, seed: int = 1) -> Strained:
     stress, make = STRESSES[number // len(POLICIES)], POLICIES[number % len(POLICIES)]
     scenario = stress.change(_base(hours, seed))
     told = Misled(make(scenario), stress.service_time, stress.counts)
-    if scenario.downstream is None:
+    if scenario.downstream is None or scenario.downstream.strain < 1.0:  # more still help: none are added in vain
         return strained(stress.name, scenario, simulate(scenario, told, seed))
     overseen = Overseen(told, scenario.downstream.capacity_slots)
     row = strained(stress.name, scenario, simulate(scenario, overseen, seed))

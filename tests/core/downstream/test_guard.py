@@ -55,20 +55,35 @@ def test_a_dependency_at_its_limit_gets_no_workers_but_single_tries_ever_further
     assert "from 8 to 20 workers handlers went from 2.2 to 7.4 s and completed 12.2/s" in found_out.sentence
 
 
-def test_single_tries_are_all_that_is_added_once_it_is_known_how_many_help() -> None:
+def test_nothing_is_added_any_more_once_it_is_known_how_many_help() -> None:
     plant = overloaded(dependency="payments")
-    decisions = plant.run(4 * HOUR_S)
-    settled = decisions[360:]
-    assert all(added == 1 for _, added in outs(settled))
-    assert len(outs(settled)) <= 4
-    assert max(decision.desired for decision in settled) == min(decision.desired for decision in settled) + 1
+    settled = plant.run(4 * HOUR_S)[360:]
+    assert outs(settled) == []
+    assert {decision.desired for decision in settled} == {8}
 
 
-def test_a_dependency_that_serves_calls_more_slowly_the_more_there_are_is_not_held_for_long() -> None:
-    plant = Plant(arrivals_per_s=10.0, limit_slots=10.0, strain=0.25, dependency="payments")
+def test_what_was_known_of_a_dependency_that_is_given_more_room_is_found_out_anew() -> None:
+    plant = overloaded(dependency="payments")
+    plant.run(2 * HOUR_S)
+    assert plant.desired == 8
+    plant.limit_slots = 90.0
+    plant.run(2 * HOUR_S)
+    assert plant.desired >= 12
+    assert plant.waiting < 1
+
+
+@pytest.mark.parametrize("strain", [0.25, 0.4, 0.5])
+def test_a_dependency_that_serves_calls_more_slowly_the_more_there_are_is_not_held_for_long(strain: float) -> None:
+    plant = Plant(arrivals_per_s=10.0, limit_slots=10.0, strain=strain, dependency="payments")
     plant.run(900)
     plant.arrivals_per_s = 20.0
     plant.run(1800)
+    assert plant.waiting < 1
+    plant.arrivals_per_s = 5.0
+    plant.run(1800)
+    plant.arrivals_per_s = 20.0
+    again = plant.run(1800)
+    assert sum(decision.reason is Reason.DOWNSTREAM for decision in again) <= 12, "until the first runs have ended"
     assert plant.waiting < 1
 
 

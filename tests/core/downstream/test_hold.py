@@ -19,7 +19,7 @@ FAILING = (Sign.FAILING, "it fails")
 
 def test_the_first_sign_caps_at_what_runs_or_at_what_was_better_but_never_below_the_least() -> None:
     hold = next_hold(None, SLOW, Effect.UNKNOWN, AT)
-    assert hold == Hold(10, 10, Sign.SLOW, "it is slow", True, 50.0, 150.0, 100.0, 0.25, 50.0)
+    assert hold == Hold(10, 10, Sign.SLOW, "it is slow", True, 50.0, 150.0, 100.0, 0.25, 50.0, found_slots=0.0)
     assert next_hold(None, NO_GAIN, Effect.NO_GAIN, replace(AT, better=6)) == replace(
         hold, cap=6, base=6, sign=Sign.NO_GAIN, why="it gained nothing"
     )

@@ -102,7 +102,7 @@ def test_no_step_is_made_from_a_base_that_is_not_measured() -> None:
 def test_where_far_too_much_is_asked_fewer_are_tried_before_more_are(sign: tuple[Sign, str] | None) -> None:
     for now_s in (50.0, 100.0):
         easing = after(BASE, replace(AT, now_s=now_s, calm=OVERDONE), sign)
-        assert (easing.cap, easing.base, easing.above_s, easing.next_s) == (6, 8, 4.4, now_s + 300.0)
+        assert (easing.cap, easing.base, easing.above_s, easing.next_s) == (7, 8, 4.4, now_s + 300.0)
     assert after(BASE, replace(AT, calm=OVERDONE, steps_back=False), sign).cap == 10
 
 
@@ -133,6 +133,30 @@ def test_a_step_back_that_shows_nothing_in_time_is_undone() -> None:
     assert after(EASING, replace(FEWER, eased=Stretch(1.24, 0.1))).cap == 6
     undone = after(EASING, replace(FEWER, now_s=300.0))
     assert (undone.cap, undone.base, undone.sick, undone.next_s) == (8, 8, False, 400.0)
+
+
+def test_fewer_that_seem_to_be_served_later_are_not_settled_yet_and_decide_when_their_time_is_up() -> None:
+    later = replace(FEWER, eased=Stretch(0.8, 0.05))
+    assert after(EASING, later).cap == 6
+    assert after(EASING, replace(later, now_s=300.0)).cap > 8
+
+
+def test_a_step_that_is_known_to_buy_nothing_is_not_made_while_handlers_run_longer_than_when_calm() -> None:
+    known = replace(AT, best=8, calm=Stretch(1.1, 0.03))
+    waits = after(BASE, known)
+    assert (waits.cap, waits.wait_s, waits.next_s) == (8, 100.0, 200.0)
+    assert after(BASE, replace(known, now_s=50.0)).next_s == BASE.next_s
+    calm = after(BASE, replace(known, calm=Stretch(1.02, 0.03)))
+    assert (calm.cap, calm.base) == (9, 8)
+    assert after(BASE, replace(known, calm=None)).cap == 9
+    below = after(replace(BASE, knee=None), replace(known, best=9))
+    assert (below.cap, below.base) == (9, 8)
+
+
+def test_a_step_that_gained_is_the_last_where_more_are_known_to_buy_nothing() -> None:
+    at = replace(TRIED, best=10, grown=Stretch(1.1, 0.01), calm=Stretch(1.1, 0.03))
+    later = after(TRYING, at)
+    assert (later.cap, later.base, later.next_s) == (10, 10, 150.0)
 
 
 def test_calls_that_fail_end_a_step_back_where_it_is() -> None:

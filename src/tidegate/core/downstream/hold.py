@@ -64,6 +64,7 @@ def _first(kind: Sign, why: str, at: Situation) -> Hold:
         share=FIRST_SHARE,
         touched_s=at.now_s,
         above_s=at.mean_s,
+        found_slots=at.in_use,
     )
 
 
@@ -86,6 +87,7 @@ def _again(hold: Hold, kind: Sign, why: str, at: Situation) -> Hold:
         knee=hold.knee if kind in FROM_OUTSIDE or at.running <= base else min(at.running, hold.knee or at.running),
         base_s=hold.base_s if base == hold.base else None,
         above_s=at.mean_s,
+        found_slots=max(at.in_use, hold.found_slots or 0.0),
     )
 
 

@@ -4,12 +4,24 @@ import math
 
 from tidegate.core.downstream.state import Level
 
-__all__ = ["RUNS_LEAST", "busy", "error_s", "full", "mean_run_s", "rate_per_s", "settled", "tells"]
+__all__ = [
+    "RUNS_LEAST",
+    "SATURATED",
+    "balanced",
+    "busy",
+    "error_s",
+    "full",
+    "mean_run_s",
+    "rate_per_s",
+    "settled",
+    "tells",
+]
 
 RUNS_LEAST = 20.0
 SPAN_LEAST_S = 30.0
 SETTLED_SPAN_S = 60.0
 SATURATED = 0.9
+UNBALANCED = 0.2
 
 
 def tells(level: Level) -> bool:
@@ -30,6 +42,14 @@ def busy(level: Level) -> float:
 def full(level: Level) -> bool:
     """Whether nearly all slots are in use: what is completed is what can be, and not what arrives."""
     return level.open_s > 0 and level.busy_s >= SATURATED * level.open_s
+
+
+def balanced(level: Level) -> bool:
+    """Whether the runs that ended took as long together as slots were in use: as long as that grows, they took less.
+
+    By Little's law the two agree once all has settled. Where it gets slower the runs that end are yet the quick ones.
+    """
+    return abs(level.sum_s - level.busy_s) <= UNBALANCED * level.busy_s
 
 
 def rate_per_s(level: Level) -> float:

@@ -41,7 +41,6 @@ CAUTIOUS = 0.5
 larger, and in between a quarter at most."""
 OVERDONE = 1.25
 """Handlers run by so much longer than when all is calm: it is tried if fewer complete as much."""
-EASED_TO = 0.75
 FIRST_WAIT_INTERVALS = 2.0
 VERDICT_INTERVALS = 3.0
 """A step that is there and shows no harm in so many intervals has done none."""
@@ -75,6 +74,8 @@ def probe(hold: Hold, at: Situation) -> Hold:
         return _ease(hold, at)
     if unmeasured(hold):
         return replace(hold, next_s=at.now_s + at.interval_s)
+    if _known(hold.base, at):
+        return replace(hold, next_s=at.now_s + hold.wait_s)
     return step_out(replace(hold, sick=hold.sick and hold.sign is Sign.SLOW), hold.share, at)
 
 
@@ -92,15 +93,30 @@ def eased(hold: Hold, at: Situation) -> Hold:
     if effect is Effect.NO_GAIN:
         next_s = at.now_s + hold.wait_s
         return replace(hold, base=hold.cap, knee=hold.base, base_s=at.mean_s, share=PROBE_SHARE, next_s=next_s)
-    return _as_many_again(hold, at.eased.times, at) if effect is Effect.GAIN else hold
+    unsettled = at.eased.times + at.eased.error < 1.0  # longer runs than with more: those above were not over yet
+    return hold if effect is Effect.UNKNOWN or (unsettled and not over) else _as_many_again(hold, at.eased.times, at)
 
 
 def step_out(hold: Hold, share: float, at: Situation) -> Hold:
-    """So much more of the cap, but not past the knee: only from right below it, and then by one."""
+    """So much more of the cap, but not past the knee or what completes most: only from right there, and then by one."""
+    if _known(hold.cap, at):
+        return replace(hold, base=hold.cap, next_s=at.now_s + hold.wait_s)
     cap = hold.cap + max(1, math.ceil(hold.cap * share))
     if hold.knee is not None:
         cap = max(hold.cap + 1, min(cap, hold.knee - 1))
+    if at.best is not None:
+        cap = max(hold.cap + 1, min(cap, at.best))
     return replace(hold, cap=cap, base=hold.cap, share=share, next_s=at.now_s + VERDICT_INTERVALS * at.interval_s)
+
+
+def _known(count: int, at: Situation) -> bool:
+    """Whether a step out from `count` is answered without one.
+
+    More were seen to buy nothing, and handlers run longer here than when all is calm: what they call has not recovered.
+    """
+    if at.best is None or count < at.best or at.calm is None:
+        return False
+    return at.calm.times - at.calm.error > 1.0
 
 
 def unmeasured(hold: Hold) -> bool:
@@ -124,9 +140,12 @@ def _overdone(hold: Hold, at: Situation) -> bool:
 
 
 def _ease(hold: Hold, at: Situation) -> Hold:
-    """Down to where slots ÷ calm time would be as many completions, by a quarter at most; while more are needed."""
+    """Half-way down to where slots ÷ calm time would be as many completions, by factors; while more are needed.
+
+    All the way, as many are completed only if their number is what is slow; in between, either is seen.
+    """
     times = 1.0 if at.calm is None else at.calm.times
-    fewer = max(at.least, min(hold.base - 1, math.ceil(hold.base * max(1.0 / times, EASED_TO))))
+    fewer = max(at.least, min(hold.base - 1, math.ceil(hold.base / math.sqrt(max(1.0, times)))))
     if at.full and at.need > hold.base and fewer < hold.base:
         next_s = at.now_s + 2 * VERDICT_INTERVALS * at.interval_s
         return replace(hold, cap=fewer, above_s=at.mean_s, next_s=next_s)

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tidegate.core.downstream.levels import busy, full, mean_run_s, settled, tells
+from tidegate.core.downstream.levels import balanced, busy, full, mean_run_s, settled, tells
 from tidegate.core.downstream.state import Hold, Level
 from tidegate.core.downstream.stretch import Stretch, eased, stretch
 from tidegate.core.value import value
@@ -25,6 +25,10 @@ class Situation:
     most: int
     interval_s: float
     """How long it takes to see what a step bought."""
+    in_use: float = 0.0
+    """Slots."""
+    best: int | None = None
+    """As many complete most, and more are known to buy nothing; None: that is not known."""
     steps_back: bool = True
     """Fewer may be tried than run."""
     measured: bool = True
@@ -34,7 +38,7 @@ class Situation:
     used: bool = True
     """More is in use than there is at the hold's base."""
     full: bool = False
-    """All slots are in use."""
+    """All slots are in use, and how long handlers run has settled."""
     mean_s: float | None = None
     """Seconds that handlers run at this count."""
     calm: Stretch | None = None
@@ -52,7 +56,8 @@ def with_level(at: Situation, level: Level, hold: Hold | None, quick_s: float, s
         at,
         measured=tells(level),
         strained=mean_s > STRAINED * quick_s,
-        full=full(level),
+        full=full(level) and balanced(level),
+        in_use=busy(level) if tells(level) else at.in_use,
         mean_s=mean_s if tells(level) else None,
     )
     if hold is None:
@@ -63,5 +68,5 @@ def with_level(at: Situation, level: Level, hold: Hold | None, quick_s: float, s
         used=busy(level) > hold.base * slots_per_worker,
         calm=stretch(level, hold.calm_s),
         grown=stretch(level, hold.base_s),
-        eased=eased(level, hold.above_s),
+        eased=eased(level, hold.above_s) if balanced(level) else None,
     )

@@ -1,12 +1,16 @@
 """What the downstream guard remembers of a pool between ticks. Bounded, and JSON like the rest of the state."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import field
 from enum import StrEnum
 
 from tidegate.core.value import value
 
-__all__ = ["DependencyMemory", "GuardMemory", "Hold", "Level", "Sign"]
+__all__ = ["Curve", "DependencyMemory", "GuardMemory", "Hold", "Level", "Point", "Sign"]
+
+ERROR_LEAST = 0.03
+"""No mean run is known better, however many runs it is of: slots in use are told every few seconds."""
 
 
 class Sign(StrEnum):
@@ -83,6 +87,8 @@ class Hold:
     """And at `base`, with all slots in use: what a step out is compared with."""
     above_s: float | None = None
     """And at the count that was last gone back from: what a step back is compared with."""
+    found_slots: float | None = None
+    """The most slots that were in use when a sign was found."""
 
     @property
     def trying(self) -> bool:
@@ -93,6 +99,56 @@ class Hold:
     def easing(self) -> bool:
         """Whether it is being tried if fewer complete as much."""
         return self.cap < self.base
+
+
+@value
+class Point:
+    """Handler runs while about so many slots were in use, in faded sums. Made with the first of them."""
+
+    band: int
+    at_s: float
+    """When the last of them ended."""
+    runs: float = 0.0
+    slot_runs: float = 0.0
+    """Slots in use, summed over the runs."""
+    sum_s: float = 0.0
+    square_sum_s2: float = 0.0
+    full_runs: float = 0.0
+    """Those while nearly all slots that there were were in use."""
+
+    @property
+    def slots(self) -> float:
+        """In use, on average."""
+        return self.slot_runs / self.runs
+
+    @property
+    def run_s(self) -> float:
+        """The mean run."""
+        return self.sum_s / self.runs
+
+    @property
+    def rate_per_s(self) -> float:
+        """Completions, by Little's law."""
+        return self.slots / self.run_s
+
+    @property
+    def error(self) -> float:
+        """One standard deviation of the mean run, of it."""
+        variance_s2 = max(0.0, self.square_sum_s2 / self.runs - self.run_s**2)
+        return math.hypot(math.sqrt(variance_s2 / self.runs) / self.run_s, ERROR_LEAST)
+
+
+@value
+class Curve:
+    """How long handlers run by how many slots are in use; `points` by rising slots."""
+
+    points: tuple[Point, ...] = ()
+    load: float | None = None
+    """Slots in use, averaged over a service time."""
+    workers: int = 0
+    """That take work, about, since `since_s`; what they do has settled `settles_s` later at the earliest."""
+    since_s: float = 0.0
+    settles_s: float = 0.0
 
 
 @value
@@ -107,3 +163,5 @@ class GuardMemory:
     level: Level | None = None
     above: Level | None = None
     hold: Hold | None = None
+    curve: Curve = field(default_factory=Curve)
+    """Only where handlers name dependencies."""

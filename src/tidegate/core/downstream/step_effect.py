@@ -56,7 +56,7 @@ def followed(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: 
     if now_s - level.since_s >= _settles_in_s(memory, before, above, fleet.heartbeat_s, mean_s):
         fade_s = max(FADE_S if hold is None else HELD_FADE_S, FADE_SERVICE_TIMES * mean_s)
         level = _added(level, fleet, elapsed_s, fade_s)
-    return GuardMemory(dependencies=memory.dependencies, before=before, level=level, above=above, hold=hold)
+    return replace(memory, before=before, level=level, above=above)
 
 
 def _gone_back(hold: Hold | None, level: Level) -> bool:
