@@ -266,6 +266,18 @@ def test_while_a_step_is_in_doubt_no_further_one_is_made() -> None:
     assert all(decision.desired <= decisions[doubt].current for decision in decisions[doubt:])
 
 
+def test_an_alarm_before_a_step_is_judged_goes_back_to_before_it() -> None:
+    plant = Plant(replace(POOL, hold_on_alarms=("payments-5xx",)), arrivals_per_s=10.0)
+    plant.run(900)
+    plant.arrivals_per_s = 20.0
+    while (before := plant.state.guard.before) is None:
+        plant.run(10)
+    plant.alarms = (alarm(at_s=plant.now_s + 10),)
+    plant.run(10)
+    assert plant.state.guard.hold is not None
+    assert plant.state.guard.hold.cap == before.workers
+
+
 def test_a_ceiling_below_what_runs_stays_the_ceiling_while_a_step_is_in_doubt() -> None:
     plant = overloaded()
     plant.run(70)
