@@ -16,10 +16,10 @@ from tidegate.core.signals import read_signals
 from tidegate.core.waiting import still_waited_s
 
 
-def fleet(busy: int = 4, starts: int = 10, mean_wait_s: float = 0.0) -> FleetSignals:
+def fleet(busy: int = 4, starts: int = 10, mean_wait_s: float = 0.0, mean_s: float = 2.8) -> FleetSignals:
     """Ten seconds of a worker, as the tick sees them; all starts in the bucket from 45 to 60 s when they waited."""
     waits = tuple(starts if edge == 60 and mean_wait_s else 0 for edge in (*WAIT_BOUNDS_S, 0))
-    told = worker(busy=busy, completions=starts, waits=waits)
+    told = worker(busy=busy, completions=starts, waits=waits, mean_s=mean_s)
     found = read_signals(POOL, PoolState(ticked_at_s=NOW_S - 10), observe(queue(), workers=(told,))).fleet
     assert found is not None
     return found
@@ -44,8 +44,35 @@ def test_runs_that_have_only_begun_lengthen_the_service_time_as_far_as_runs_diff
     variation: float, found_s: float
 ) -> None:
     # 1,000 ends in 4,000 slot-seconds; 1,000 more runs have been at it for two seconds each
-    young = Balance(busy_s=6000.0, starts=2000.0, ends=1000.0)
+    young = Balance(busy_s=6000.0, starts=2000.0, ends=1000.0, ran_s=4000.0)
     assert occupancy_s(young, reported_s=4.0, variation=variation) == pytest.approx(found_s, rel=0.01)
+
+
+def test_runs_that_become_longer_are_believed_as_reported_for_the_balance_tells_only_how_wrong_reports_are() -> None:
+    """A quarter of an hour of short runs would else hold the service time down for as long."""
+    balance = balanced(fleet(busy=3, starts=15, mean_s=2.0))
+    longer = fleet(busy=5, starts=10, mean_s=5.0)
+    for _ in range(3):
+        balance = learn_balance(balance, longer, 0.0, 10.0)
+    assert occupancy_s(balance, reported_s=5.0) == pytest.approx(5.0, rel=0.02)
+
+
+def test_ticks_that_see_only_some_reports_hold_all_ends_against_the_mean_of_those() -> None:
+    some = replace(fleet(busy=4, starts=10), ends=10, runs=3, service_time_sum_s=12.0, since_s=10.0)
+    assert occupancy_s(balanced(some), reported_s=4.0) == pytest.approx(4.0, rel=0.02)
+    none = replace(some, runs=0, service_time_sum_s=0.0)
+    balance = balanced(some)
+    for _ in range(50):
+        balance = learn_balance(balance, none, 0.0, 10.0)
+    assert occupancy_s(balance, reported_s=4.0) == pytest.approx(4.0, rel=0.02)
+    assert occupancy_s(balanced(none), reported_s=4.0) == 4.0, "nothing was ever told"
+
+
+def test_what_a_state_of_before_knows_without_the_runs_sum_is_not_held_against_the_first_runs_told() -> None:
+    old = Balance(busy_s=4000.0, starts=1000.0, ends=1000.0, seen_s=900.0)
+    balance = learn_balance(old, fleet(mean_s=4.0), 0.0, 10.0)
+    assert occupancy_s(balance, reported_s=4.0) == pytest.approx(4.0, rel=0.02)
+    assert usual_per_s(balance) == pytest.approx(1000 / 900, rel=0.01)
 
 
 def test_where_as_many_end_as_start_the_balance_outweighs_whatever_is_reported() -> None:

@@ -321,6 +321,17 @@ def test_what_waits_is_the_mean_of_the_last_minutes_readings_carried_on_to_now()
     assert waiting((), steady, signals(queue(7)), POOL, 0.15) == 7
 
 
+def test_while_a_slot_polls_in_vain_nothing_waits_whatever_earlier_readings_make_of_it() -> None:
+    # a dump of 300 that was started at once; its rate is still in the window, and would carry old readings on
+    done = (*readings(0.0, 300.0), Sample(NOW_S + 40, 300.0, 0.0, 300.0, 0.0))
+    phantom = Estimate(25.0, "counts")
+    polls = worker(busy=1, first_receive_at_s=NOW_S - 900)
+    assert waiting(done, phantom, signals(queue(0), polls), ON_TRIAL, 0.15) == 0.0
+    assert waiting(done, phantom, signals(queue(0), replace(polls, busy=4)), ON_TRIAL, 0.15) > 100
+    fifo = signals(queue(0, name="orders.fifo"), polls)
+    assert waiting(done, phantom, fifo, ON_TRIAL, 0.15) > 100, "a group may be at its limit"
+
+
 def test_what_grows_while_no_slot_is_idle_is_larger_than_counts_show_yet() -> None:
     # ten a second come and none is started: the counts are half a minute old
     growing = readings(*(100.0 * n for n in range(1, 13)))

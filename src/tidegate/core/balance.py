@@ -43,15 +43,24 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
     if fleet is None:
         return known
     fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S)
+    runs_fade = fade if known.ran_s > 0 else 0.0  # a state of before that was kept: the runs begin anew
     return _balance(
-        busy_s=known.busy_s * fade + fleet.busy * fleet.since_s,
+        busy_s=known.busy_s * runs_fade + fleet.busy * fleet.since_s,
         starts=known.starts * fade + fleet.starts,
-        ends=known.ends * fade + fleet.ends,
+        ends=known.ends * runs_fade + fleet.ends,
+        ran_s=known.ran_s * fade + fleet.ends * _told_s(known, fleet),
         seen_s=known.seen_s * fade + fleet.since_s,
         waited_s=known.waited_s,
         counted_s=known.counted_s,
         span_s=known.span_s,
     )
+
+
+def _told_s(known: Balance, fleet: FleetSignals) -> float:
+    """The mean of the runs that reports tell of: ticks may miss some reports, and then know only how many ended."""
+    if fleet.runs > 0:
+        return fleet.service_time_sum_s / fleet.runs
+    return known.ran_s / known.ends if known.ends > 0 else 0.0
 
 
 def _with_queue(known: Balance, fleet: FleetSignals | None, counted: float, elapsed_s: float) -> Balance:
@@ -64,6 +73,7 @@ def _with_queue(known: Balance, fleet: FleetSignals | None, counted: float, elap
         busy_s=known.busy_s,
         starts=known.starts,
         ends=known.ends,
+        ran_s=known.ran_s,
         seen_s=known.seen_s,
         waited_s=(known.waited_s + waited_s) * fade,
         counted_s=(known.counted_s + counted * told_s) * fade,
@@ -74,21 +84,21 @@ def _with_queue(known: Balance, fleet: FleetSignals | None, counted: float, elap
 def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> float:
     """The service time: as reported, and as the balance of busy slots has it, the more handler runs it rests on.
 
-    Slot-seconds busy ÷ runs ended: what still runs counts with the time it has taken so far. The mean of those that
-    have ended is too short while a pool is young: short runs end first; but only so far as runs differ (`variation`,
-    squared coefficient): of runs all alike, half done ones tell nothing. ÷ the mean of starts and ends it is too short
-    while busy slots rise; where they do not, the two are the same.
+    What the balance tells over a quarter of an hour is by how much reports are wrong, not how long runs are now.
+    Slot-seconds busy ÷ those of the runs that ended: what still runs counts with the time it has taken so far. The mean
+    of those that have ended is too short while a pool is young: short runs end first; but only so far as runs differ
+    (`variation`, squared coefficient): of runs all alike, half done ones tell nothing. ÷ the mean of starts and ends it
+    is too short while busy slots rise; where they do not, the two are the same.
     """
-    if balance.ends <= 0:
+    if balance.ends <= 0 or balance.ran_s <= 0:
         return reported_s
     trust = balance.ends / (balance.ends + ENDS_TRUSTED)
-    by_ends_s = balance.busy_s / balance.ends
-    by_both_s = 2.0 * balance.busy_s / (balance.starts + balance.ends)
-    low_s, high_s = min(by_ends_s, by_both_s), max(by_ends_s, by_both_s)
-    likely_s = reported_s + min(1.0, variation) * max(0.0, by_ends_s - reported_s)
-    found_s = min(max(likely_s, low_s), high_s)
-    found_s = min(max(found_s, LEAST_TIME * reported_s), MOST_TIME * reported_s)
-    return reported_s + trust * (found_s - reported_s)
+    by_ends = balance.busy_s / balance.ran_s
+    by_both = 2.0 * by_ends * balance.ends / (balance.starts + balance.ends)
+    low, high = min(by_ends, by_both), max(by_ends, by_both)
+    likely = 1.0 + min(1.0, variation) * max(0.0, by_ends - 1.0)
+    found = min(max(min(max(likely, low), high), LEAST_TIME), MOST_TIME)
+    return reported_s * (1.0 + trust * (found - 1.0))
 
 
 def count_scale(balance: Balance, still_waited_s: float = 0.0) -> float:

@@ -161,6 +161,8 @@ class Balance:
     counted_s: float = 0.0
     span_s: float = 0.0
     """How long there was a backlog to compare."""
+    ran_s: float = 0.0
+    """What the runs that ended took, as workers told it."""
 
 
 @value

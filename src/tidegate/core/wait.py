@@ -131,7 +131,6 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
     offered = load.arrivals.value * mean_s
     unanswered = max(0.0, 1.0 - (target_s - standing_s) / blind)
-    due_s = bound_s + patience * max(0.0, _longest_s(target_s, load) - bound_s)
     to_bear = to_bear_per_s(load.outlook, load.arrivals.value, grown, unanswered)
     return _terms_of(
         lasting_per_s=lasting_per_s,
@@ -147,7 +146,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         reserve=grown * unanswered,
         headroom=to_bear * mean_s,
         regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
-        drain=deadline_workers(pool, load, due_s, expected_per_s) * load.slots_per_worker,
+        drain=deadline_workers(pool, load, bound_s, expected_per_s, patience) * load.slots_per_worker,
     )
 
 
@@ -199,17 +198,7 @@ def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> floa
     return max(BOUND_LEAST * target_s, ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2)
 
 
-def _longest_s(target_s: float, load: Load) -> float:
-    """When the last of what waits is due on average: of Q it sees Q ± √((shards − 1) Q) starts before its own.
-
-    At the usual arrival rate a queue of the bound has as many as that; after a dump, or in a lull, it has others.
-    """
-    if load.fifo or load.waiting <= 0:
-        return 0.0
-    return target_s / (1.0 + SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / load.waiting))
-
-
-def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: float) -> float:
+def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: float, patience: float) -> float:
     """The fewest workers that start everything by its deadline, what waits and what comes until new workers are there.
 
     Deadlines are those of what waits, by its ages, and two for what comes after it. Those that are nearer than a new
@@ -218,17 +207,29 @@ def deadline_workers(pool: Pool, load: Load, target_s: float, expected_per_s: fl
     start_up_s, mean_s, head_s = load.start_up.value, load.service_time.value, load.head_age.value
     if mean_s <= 0:
         return 0.0
-    floor_s = max(target_s * min(1.0, max(0.25, start_up_s / target_s)), pool.tick_s)
+    floor_s = max(bound_s * min(1.0, max(0.25, start_up_s / bound_s)), pool.tick_s)
     shares = load.older or EVEN_AGES
-    deadlines = [
-        *[(target_s - head_s * part / AGE_PARTS, load.waiting * share) for part, share in enumerate(shares)],
-        *[(target_s + later_s, load.waiting + expected_per_s * later_s) for later_s in (start_up_s / 2, start_up_s)],
+    ages = [
+        *[(head_s * part / AGE_PARTS, load.waiting * share) for part, share in enumerate(shares)],
+        *[(-later_s, load.waiting + expected_per_s * later_s) for later_s in (start_up_s / 2, start_up_s)],
     ]
     most = 0.0
-    for at_s, due in deadlines:
+    for age_s, due in ages:
         if due > 0:
+            at_s = max(bound_s - age_s, patience * _orderly_s(pool.target_wait_s, age_s, due))
             new_s = start_up_s if at_s > start_up_s else math.inf
             left_s = max(at_s, OVERDUE_S)
             needed = workers_by(due, left_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
             most = needed if needed > most else most
     return most
+
+
+def _orderly_s(target_s: float, age_s: float, due: float) -> float:
+    """The time in which so many have to be started, for the one that sees most of them before it to be in time.
+
+    It sees `due` ± √((shards − 1) due) starts. At the usual arrival rate a queue of the bound is as long as that makes
+    it; after a dump, or in a lull, it is longer, and as much more orderly. Of few that are old nearly all that time is
+    over; never less than half of what an even share of the spread leaves them, else fewer would need more workers.
+    """
+    orderly = 1.0 / (1.0 + SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / due))
+    return max(target_s * orderly - age_s, (target_s - age_s) * orderly / 2)

@@ -34,6 +34,8 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
         return signals.waiting
     samples = Samples.of(samples)
     last = samples[-1]
+    if last.waiting <= 0 and _proved_empty(signals):
+        return 0.0
     window_s = 3 * pool.tick_s if arrivals.source.endswith("jump") else WINDOW_S
     begin = bisect_left(samples.at_s, last.at_s - window_s - 1e-6)
     noise = (count_error * sum(samples.waiting[begin:]) / (len(samples) - begin)) ** 2
@@ -44,6 +46,12 @@ def waiting(samples: Sequence[Sample], arrivals: Estimate, signals: Signals, poo
         ahead += weight * (arrived - last.arrived + since)
         weights += weight
     return max(0.0, last.waiting + ahead / weights) + _unseen(samples, arrivals, signals, count_error)
+
+
+def _proved_empty(signals: Signals) -> bool:
+    """A slot that polls takes what waits: while one is idle, what earlier readings make of the present is a phantom."""
+    fleet = signals.fleet
+    return fleet is not None and fleet.idle > 0 and not fleet.classed and not signals.in_groups
 
 
 def _unseen(samples: Samples, arrivals: Estimate, signals: Signals, count_error: float) -> float:
