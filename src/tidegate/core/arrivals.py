@@ -64,7 +64,7 @@ def extend_samples(
     mean_s: float,
     count_error: float = 0.0,
     scale: float = 1.0,
-    unsampled: int = 0,
+    unsampled: float = 0,
     window_pairs_s: float = 0.0,
 ) -> Samples:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
@@ -101,7 +101,7 @@ def extend_samples(
 
 
 def _arrived_since(
-    last: Sample, waiting: float, in_hand: float, signals: Signals, now_s: float, unsampled: int, mean_s: float
+    last: Sample, waiting: float, in_hand: float, signals: Signals, now_s: float, unsampled: float, mean_s: float
 ) -> float:
     """What waits more now, and what workers have started since: their own count, which is exact.
 
@@ -187,12 +187,15 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
     """Standard deviation of a rate that is counted over `window_s`.
 
     Poisson arrivals: rate ÷ window. And completions come in lumps, one per worker and heartbeat, of which the window
-    may catch one more or less: uniform within a lump at each end, a sixth of its square.
+    may catch one more or less: uniform within a lump at each end, a sixth of its square. Where only some report, their
+    chance stands for all.
     """
     variance = max(rate_per_s, 1 / window_s) / window_s
     if signals.fleet is not None:
-        lump = rate_per_s * signals.fleet.heartbeat_s / signals.fleet.workers
-        variance += signals.fleet.workers * lump**2 / 6 / window_s**2
+        reporting = signals.fleet.workers - signals.fleet.unheard
+        lump = rate_per_s * signals.fleet.heartbeat_s / reporting
+        variance *= signals.fleet.workers / reporting
+        variance += reporting * lump**2 / 6 / window_s**2
     return math.sqrt(variance)
 
 

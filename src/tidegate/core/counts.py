@@ -45,7 +45,7 @@ def believed_waiting(
     now_s: float,
     count_error: float,
     scale: float = 1.0,
-    unsampled: int = 0,
+    unsampled: float = 0,
 ) -> float:
     """Messages that wait, by the count and by what workers prove. The plain formula takes the count as it is.
 
@@ -74,7 +74,7 @@ def believed_waiting(
     return max(counted, *left, 0.0)
 
 
-def _left_of(samples: Samples, begin: int, sure: float, starts: int) -> list[float]:
+def _left_of(samples: Samples, begin: int, sure: float, starts: float) -> list[float]:
     """What the surely counted part of each count from `begin` on leaves when all starts since are taken off."""
     last = samples[-1]
     started = last.arrived - last.waiting + starts

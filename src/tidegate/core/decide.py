@@ -143,7 +143,8 @@ def _remembered(
         override=watched.override,
         contest=watched.contest,
         presence=watched.presence,
-        silence=signals.silence,
+        silence=signals.hearing.silence,
+        mixed_at_s=signals.hearing.mixed_at_s,
         skew=watched.skew,
         idle_since_s=watched.idle_since_s,
         oldest_sent=signals.oldest_sent,
@@ -199,9 +200,6 @@ def _size(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> None:
     if load.fifo:
         idle_since_s, now_s = trail.watched.idle_since_s, trail.seen.now_s
         trail.apply("groups", groups_bind(trail.workers, signals.fleet, signals.waiting, idle_since_s, now_s))
-    if signals.silent:  # they stay, beside those who do the work that is seen; one of these at least, to see by
-        seen_to = max(trail.workers, trail.pool.min_workers, 1)
-        trail.apply("silent", guardrails.Limit(seen_to + signals.silent))
 
 
 def _needed(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> tuple[Sized, tuple[Step, ...]]:

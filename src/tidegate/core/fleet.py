@@ -37,14 +37,14 @@ class FleetSignals:
     busy: int
     busy_workers: int
     heartbeat_s: float
-    starts: int
+    starts: float
     departures: float
     runs: int
     service_time_sum_s: float
     service_time_square_sum_s2: float
     waits: Waits | None
     since_s: float = 0.0
-    ends: int = 0
+    ends: float = 0
     told_s: float = 0.0
     buffered: int = 0
     idle: int = 0
@@ -64,7 +64,9 @@ class FleetSignals:
     classed: bool = False
     """Messages carry classes, whether any was started lately or not."""
     heard: int = 0
-    """The workers, and those that have let go of all and wait to be stopped."""
+    """The workers that report, and those of them that have let go of all and wait to be stopped."""
+    unheard: int = 0
+    """Of the workers, those that do not report: what they do is reckoned from the others (`core.unheard`)."""
 
     @property
     def free(self) -> int:

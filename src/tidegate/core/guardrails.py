@@ -230,7 +230,7 @@ def busy_floor(
     elif fleet.busy and not _fits(service_time_s, variation, pool.stop_timeout_s - AFTER_GRACE_S):
         floor, note = current, f"{fleet.busy} slots are busy with handlers that may outlast the stop timeout"
     else:
-        floor = 0 if drain else min(current, math.ceil(fleet.busy / fleet.slots_per_worker) + signals.silent)
+        floor = 0 if drain else min(current, math.ceil(fleet.busy / fleet.slots_per_worker))
         note = f"{fleet.busy} slots in {fleet.busy_workers} workers are busy"
     return Limit(workers) if workers >= floor else Limit(floor, Reason.BUSY_FLOOR, note)
 

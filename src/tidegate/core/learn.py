@@ -1,5 +1,6 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
+import math
 from collections.abc import Sequence
 
 from tidegate.core import times
@@ -28,6 +29,7 @@ from tidegate.core.outlook import learn_outlook
 from tidegate.core.removals import without_removals
 from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
+from tidegate.core.silence import YOUNG_S, settled
 from tidegate.core.typical import typical_per_s
 from tidegate.core.value import changed, maker, value
 from tidegate.core.waiting import head_age_s, older_shares, still_waited_s, waiting
@@ -90,10 +92,14 @@ def learn(
 
 def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
     """With what the reports bring that must be taken note of at each tick, whether counts can be read or not."""
-    starting = times.learn_start_up(state, seen.capacity, seen.fleet)
+    starting, raises = times.learn_start_up(state, seen.capacity, seen.fleet), None
+    hearing = signals.hearing
+    if hearing.mixed or hearing.unheard:
+        young = settled(hearing.silence, math.inf) - settled(hearing.silence, seen.now_s, YOUNG_S)
+        raises = times.pending_only(starting.raises, max(0, seen.capacity.desired - seen.capacity.running) + young)
     return changed(
         state,
-        raises=starting.raises,
+        raises=starting.raises if raises is None else raises,
         known_workers=starting.known_workers,
         start_ups_s=starting.start_ups_s,
         unsampled=state.unsampled + (signals.fleet.starts if signals.fleet else 0),

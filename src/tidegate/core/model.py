@@ -205,7 +205,7 @@ class PoolState:
     """The reporting workers, by a short digest of their ids."""
     reports_read_at_s: float | None = None
     """When the reports could last be read: what is new in the next ones was done since then (None: since the tick)."""
-    unsampled: int = 0
+    unsampled: float = 0
     """Handler runs begun that no sample has taken in yet, because counts could not be read."""
     reported_at_s: float | None = None
     """When a worker of this pool was last heard of: a pool that uses the SDK is not idle when it falls silent."""
@@ -235,6 +235,8 @@ class PoolState:
     """Workers that take work, and those that do not come."""
     silence: Silence = ()
     """Workers that run and are not heard of."""
+    mixed_at_s: float | None = None
+    """When workers of this pool last ran that do not report, beside others that do."""
     skew: Skew = field(default_factory=Skew)
     """How far the workers' clock is from ours."""
     idle_since_s: float | None = None

@@ -60,12 +60,12 @@ def serving(retired: Sequence[Retired], capacity: Capacity) -> int:
 
 
 def retire(
-    wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle: bool, lower: bool, silent: int = 0
+    wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle: bool, lower: bool, unheard: int = 0
 ) -> Outcome:
     """One tick's step. `gentle` False (see `is_gentle`): the plain change of the count, and nobody is retired for it.
 
     `lower` False: the count is not to fall now (frozen, or signals that can't be trusted); drained workers wait.
-    `silent` workers beside the retired ones run and have not been heard of for long.
+    `unheard` workers run and do not report: nobody can retire them, so the count falls for them as it does without SDK.
     """
     spare = gentle and wanted < seen.capacity.desired
     if not (retired or spare or seen.capacity.outdated):  # most ticks
@@ -77,9 +77,9 @@ def retire(
     kept = kept if gentle else tuple(each for each in kept if each.silent_since_s is None)
     before = len(_draining(kept))
     kept, taken_back = _take_back(kept, wanted - serving(kept, seen.capacity) if gentle else seen.capacity.desired)
-    left = unheard = 0
+    left = plainly = 0
     if gentle:
-        kept, unheard = _choose(wanted, kept, alive, seen, silent)
+        kept, plainly = _choose(wanted, kept, alive, seen, unheard)
     if gentle and lower:
         kept, left, said = _let_leave(kept, alive, seen.now_s)
         notes += said
@@ -89,7 +89,7 @@ def retire(
         notes.append(_sentence(draining, alive))
     if renewed := sum(each.renewal for each in kept):
         notes.append(f"{renewed} of the older revision retired to be replaced")
-    return Outcome(max(wanted, as_it_is - left - unheard), kept, len(draining), left, taken_back, tuple(notes))
+    return Outcome(max(wanted, as_it_is - left - plainly), kept, len(draining), left, taken_back, tuple(notes))
 
 
 def not_left(retired: Sequence[Retired], at_s: float) -> tuple[Retired, ...]:
@@ -131,13 +131,18 @@ def _take_back(retired: tuple[Retired, ...], more: int) -> tuple[tuple[Retired, 
 
 
 def _choose(
-    wanted: int, kept: tuple[Retired, ...], alive: Mapping[str, WorkerReport], seen: Observation, silent: int
+    wanted: int, kept: tuple[Retired, ...], alive: Mapping[str, WorkerReport], seen: Observation, unheard: int
 ) -> tuple[tuple[Retired, ...], int]:
     """Who else is to take no more work, and by how many the count may fall for workers that never reported."""
     spare = max(0, serving(kept, seen.capacity) - wanted)
-    unheard = min(spare, max(0, _unheard(alive, kept, seen.capacity) - silent))
-    chosen = _least_busy(alive.values(), kept)[: spare - unheard]
-    return (*kept, *(Retired(worker.worker_id, seen.now_s) for worker in chosen)), unheard
+    least_busy = _least_busy(alive.values(), kept)
+    if unheard and seen.capacity.removes_by_name:  # these can't be named; the last that reports is kept to see by
+        least_busy = least_busy[: max(0, len(least_busy) - 1)]
+        plainly = min(unheard, max(0, spare - len(least_busy)))
+    else:
+        plainly = min(spare, max(0, _unheard(alive, kept, seen.capacity)))
+    chosen = least_busy[: spare - plainly]
+    return (*kept, *(Retired(worker.worker_id, seen.now_s) for worker in chosen)), plainly
 
 
 def _unheard(alive: Mapping[str, WorkerReport], kept: Sequence[Retired], capacity: Capacity) -> int:

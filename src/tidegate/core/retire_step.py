@@ -33,7 +33,7 @@ def retire_step(
     """
     frozen = override is not None and override.kind is OverrideKind.FREEZE
     lower = not frozen and can_lower(signals, seen.capacity)
-    outcome = retire(wanted, retired, seen, gentle=gentle, lower=lower, silent=signals.silent)
+    outcome = retire(wanted, retired, seen, gentle=gentle, lower=lower, unheard=signals.hearing.unheard)
     values: dict[str, Scalar] = {
         "gentle": gentle,
         "retired": outcome.waiting,

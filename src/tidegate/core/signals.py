@@ -2,17 +2,18 @@
 
 import math
 from collections.abc import Iterable
+from dataclasses import field
 from enum import StrEnum
 from typing import Final
 
 from tidegate.core.absence import Absence
 from tidegate.core.age import judge_age, marked
-from tidegate.core.fleet import FleetSignals, heard_of, sum_fleet
-from tidegate.core.memory import Marks, Silence
+from tidegate.core.fleet import FleetSignals, sum_fleet
+from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
-from tidegate.core.retire_astray import written_off
-from tidegate.core.silence import learn_silence, settled
+from tidegate.core.silence import Hearing, hear
+from tidegate.core.unheard import with_unheard
 from tidegate.core.value import maker, value
 
 __all__ = [
@@ -92,9 +93,8 @@ class Signals:
     """A FIFO queue is among them: slots may be idle while messages wait for others of their group."""
     slots_at_most: float = math.inf
     """Slots of the workers that run, where none reports: no more than these of what is in flight is worked on."""
-    silence: Silence = ()
-    silent: int = 0
-    """Workers that run and have not been heard of for so long that the others are scaled without them."""
+    hearing: Hearing = field(default_factory=Hearing)
+    """Of the workers that run and do not report."""
 
     @property
     def fleet_heard(self) -> bool:
@@ -128,7 +128,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
     now_s, queues = seen.now_s, seen.queues
     visible, flying, delayed = [q.visible for q in queues], [q.in_flight for q in queues], [q.delayed for q in queues]
     worst = _worst([classify(reading, now_s, 2 * pool.tick_s) for reading in (*visible, *flying, *delayed)])
-    fleet_state, fleet, silence, silent = read_fleet(pool, state, seen)
+    fleet_state, fleet, hearing = read_fleet(pool, state, seen)
     waiting, in_flight = _known(visible), _known(flying)
     buffered = min(in_flight, fleet.buffered) if fleet else 0
     waiting, in_flight = waiting + buffered, in_flight - buffered
@@ -158,8 +158,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         fleet_readable=not seen.fleet.failed,
         in_groups=True in [queue.queue.endswith(".fifo") for queue in queues],
         slots_at_most=seen.capacity.running * pool.slots_per_worker if fleet is None else math.inf,
-        silence=silence,
-        silent=silent,
+        hearing=hearing,
     )
 
 
@@ -177,27 +176,21 @@ def _quiet(seen: Observation) -> Quiet | None:
     return Quiet(noisy, waiting + _known(q.visible for q in others), in_flight + _known(q.in_flight for q in others))
 
 
-def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshness, FleetSignals | None, Silence, int]:
-    """The fleet's reports and how far they can be trusted; since when workers are silent, and those to do without.
+def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshness, FleetSignals | None, Hearing]:
+    """What the reports tell of all workers, how far they can be trusted, and what is made of those not heard of.
 
     No store at all (absence MISSING) is a pool without the SDK and fine. A store that failed is MISSING or DENIED. Once
     a pool has reported, running workers that are silent make it STALE: they may be busy for all that is known. Those
-    that were asked for and have not polled yet are excused; and while others report, so are those that have been
-    silent for long, retired (the count falls for these) or not.
+    that were asked for and have not polled yet are excused; and while others report, so are those that never did or
+    have been silent for long (`core.silence`), retired (the count falls for these) or not.
     """
     if seen.fleet.absence is not None and seen.fleet.failed:
-        return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None, state.silence, 0
+        known = Hearing(state.silence, state.mixed_at_s, mixed=state.mixed_at_s is not None)
+        return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None, known
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
-    excused = sum([count for _, count in state.raises])
-    heard = len(heard_of(seen.fleet.workers, seen.now_s)) if fleet is None else fleet.heard
-    silent = seen.capacity.running - heard - excused
-    if silent <= 0 or not (fleet is not None or _reported_lately(state, seen.now_s)):
-        return _FRESH, fleet, (), 0
-    silence, hung = learn_silence(state.silence, silent, seen.now_s), written_off(state.retired, seen.now_s)
-    given_up = settled(silence, seen.now_s) if heard else 0
-    listed = sum([each.silent_since_s is not None for each in state.retired])
-    stale = silent > max(given_up, hung)
-    return (Freshness.STALE if stale else _FRESH), fleet, silence, max(0, given_up - listed)
+    hearing = hear(state, seen, uses_sdk=fleet is not None or _reported_lately(state, seen.now_s))
+    fleet = with_unheard(fleet, hearing.unheard) if fleet is not None else None
+    return (Freshness.STALE if hearing.stale else _FRESH), fleet, hearing
 
 
 def _reported_lately(state: PoolState, now_s: float) -> bool:

@@ -1,16 +1,81 @@
-"""Workers that run, as the platform says, and of which nothing is heard: how many, and for how long.
+"""Workers that run, as the platform says, and of which nothing is heard: how many, for how long, and what follows.
 
-One that falls silent may be busy for all that is known, so nothing is scaled in. Nor may it keep a pool as it is for
-ever: once it has been silent for longer than a lease and its protection last, it is no capacity that can be counted on.
-It stays, on top of what the work needs (one worker at least, to see by), and the others are scaled in and out as they
-report. Whether it hangs (then they do all the work) or can't report (then it does the part that nobody sees) the sum is
-right.
+One that reported and fell silent may be busy for all that is known, and its next report tells all that it did: nothing
+is reckoned in its place, and nothing scaled in. A quarter of an hour later, or where it never reported at all, it is a
+worker without the SDK, or one that can't write the table: it is taken to do what those do that report. Should it hang
+instead, that still comes out right: the others then have all the work, and k of n workers that are to have it ask for
+n ÷ k times as many, of which k ÷ n do it.
 """
 
+from tidegate.core.fleet import heard_of
 from tidegate.core.memory import Silence
-from tidegate.core.retire_astray import SILENT_LIMIT_S
+from tidegate.core.model import PoolState
+from tidegate.core.observation import Observation
+from tidegate.core.reports import WorkerState
+from tidegate.core.retire_astray import SILENT_LIMIT_S, written_off
+from tidegate.core.value import value
 
-__all__ = ["learn_silence", "said_of", "settled"]
+__all__ = ["YOUNG_S", "Hearing", "hear", "learn_silence", "said_of", "settled"]
+
+UNREPORTED_S = 300.0
+"""Who was not asked for lately and has run for so long without ever reporting is not about to."""
+
+YOUNG_S = 60.0
+"""From the start of a process to its first report, and some: where others don't report, none is waited for longer."""
+
+MIXED_FORGOTTEN_S = 86_400.0
+"""That some of a pool's workers don't report is remembered for a day without any such."""
+
+
+@value
+class Hearing:
+    """`silence` and `mixed_at_s` are remembered under these names; `unheard` workers are taken to do as those that
+    report; `stale`: others may be busy for all that is known."""
+
+    silence: Silence = ()
+    mixed_at_s: float | None = None
+    unheard: int = 0
+    stale: bool = False
+    mixed: bool = False
+    """Workers without reports are usual in this pool."""
+
+
+def hear(state: PoolState, seen: Observation, *, uses_sdk: bool) -> Hearing:
+    """What is made of the workers that run and do not report. A pool that does not use the SDK only remembers them."""
+    now_s, running = seen.now_s, seen.capacity.running
+    heard = len(heard_of(seen.fleet.workers, now_s))
+    silent = max(0, running - heard)
+    silence = learn_silence(state.silence, silent, now_s)
+    mixed = state.mixed_at_s is not None and now_s - state.mixed_at_s <= MIXED_FORGOTTEN_S
+    if not uses_sdk or not silent:
+        return Hearing(silence, state.mixed_at_s, mixed=mixed and uses_sdk)
+    lapsed = _lapsed_s(seen, heard)
+    listed = sum([each.silent_since_s is not None for each in state.retired])
+    recent = sum([ago_s <= SILENT_LIMIT_S for ago_s in lapsed])
+    hung = written_off(state.retired, now_s)
+    unexplained = silent - sum([count for _, count in state.raises])
+    if heard and settled(silence, now_s) > len(lapsed) + listed and unexplained > 0:
+        mixed = True
+    if mixed:
+        unheard = settled(silence, now_s, YOUNG_S)
+        stale = min(silent, recent) > hung
+    else:
+        unheard = min(settled(silence, now_s, UNREPORTED_S), unexplained)
+        stale = unexplained > max(settled(silence, now_s) if heard else 0, hung)
+    unheard = max(0, unheard - recent - listed) if heard else 0
+    return Hearing(silence, now_s if mixed else state.mixed_at_s, unheard, stale, mixed)
+
+
+def _lapsed_s(seen: Observation, heard: int) -> list[float]:
+    """For how long those have been silent whose last report is still in the table, and was not their farewell."""
+    if heard == len(seen.fleet.workers):
+        return []
+    alive = {worker.worker_id for worker in heard_of(seen.fleet.workers, seen.now_s)}
+    return [
+        seen.now_s - worker.reported_at_s
+        for worker in seen.fleet.workers
+        if worker.worker_id not in alive and worker.state is not WorkerState.STOPPED
+    ]
 
 
 def learn_silence(known: Silence, silent: int, now_s: float) -> Silence:
@@ -33,17 +98,17 @@ def learn_silence(known: Silence, silent: int, now_s: float) -> Silence:
     return tuple(left)
 
 
-def settled(silence: Silence, now_s: float) -> int:
-    """How many have been silent for so long that they are waited for no more."""
-    return sum([count for since_s, count in silence if now_s - since_s > SILENT_LIMIT_S])
+def settled(silence: Silence, now_s: float, after_s: float = SILENT_LIMIT_S) -> int:
+    """How many have been silent for longer than `after_s`: by default so long that they are waited for no more."""
+    return sum([count for since_s, count in silence if now_s - since_s > after_s])
 
 
-def said_of(silent: int, silence: Silence, now_s: float) -> str:
-    """What is said of them; nothing where there are none."""
-    if not silent:
+def said_of(unheard: int, running: int) -> str:
+    """What is said of those that are reckoned with and not heard of; nothing where there are none."""
+    if not unheard:
         return ""
-    who, they = (f"{silent} workers run and have", "they stay") if silent > 1 else ("1 worker runs and has", "it stays")
+    report = f"{running - unheard} of {running} running workers report"
     return (
-        f"{who} not reported for {(now_s - silence[0][0]) / 60:.0f} min: counted as no capacity, {they} on top; "
-        "stop what hangs (tidegate health), or let it write the fleet table"
+        f"{report}; what the others do is reckoned from these, and they go by the plain change of the count: give them "
+        "the SDK, let them write the fleet table, or stop what hangs (tidegate health)"
     )

@@ -23,13 +23,13 @@ def learn_presence(state: PoolState, signals: Signals, capacity: Capacity, now_s
 
     There is a worker of the SDK when it reports, which it does from its first receive on; another when it runs. One
     that was there and fell silent is there while it runs: a table that takes no reports must not look like a fleet that
-    does not start.
+    does not start. Where workers without reports are usual, all that run are there.
     """
     known = state.presence
     if not signals.fleet_readable:
         return known
     there = capacity.running
-    if state.reported_at_s is not None:
+    if state.reported_at_s is not None and not signals.hearing.mixed:
         there = max(signals.fleet.workers if signals.fleet else 0, min(there, known.there))
     if there >= capacity.desired:
         return Presence(there)

@@ -24,7 +24,7 @@ def signals_step(pool: Pool, state: PoolState, signals: Signals, now_s: float) -
         "sent_per_s": signals.sent_per_s,
         "deleted_per_s": signals.deleted_per_s,
         "fleet": str(signals.fleet_state),
-        "reporting": fleet.workers if fleet else 0,
+        "reporting": fleet.workers - fleet.unheard if fleet else 0,
         "busy_slots": fleet.busy if fleet else None,
         "completed": fleet.departures if fleet else None,
         "leases_lost": fleet.leases_lost if fleet else None,

@@ -18,6 +18,7 @@ __all__ = [
     "hold_s",
     "learn_service_time",
     "learn_start_up",
+    "pending_only",
     "record_change",
     "service_time",
     "start_up_s",
@@ -125,6 +126,21 @@ def _newly_ready(state: PoolState, workers: Mapping[str, WorkerReport]) -> list[
     before = state.known_workers
     new = [each for name, each in workers.items() if not ((known := before.get(name)) and known.timed)]
     return [(each.first_receive_at_s, each.started_at_s) for each in new if each.first_receive_at_s is not None]
+
+
+def pending_only(raises: Sequence[tuple[float, int]], most: int) -> tuple[tuple[float, int], ...]:
+    """The raises without the oldest, so that no more than `most` workers are waited for: others have come in silence.
+
+    >>> pending_only(((10.0, 2), (20.0, 3)), most=4), pending_only(((10.0, 2),), most=0)
+    (((10.0, 1), (20.0, 3)), ())
+    """
+    left: list[tuple[float, int]] = []
+    for at_s, count in reversed(raises):
+        kept = min(count, most)
+        if kept > 0:
+            left.append((at_s, kept))
+        most -= kept
+    return tuple(reversed(left))
 
 
 def record_change(raises: Sequence[tuple[float, int]], now_s: float, change: int) -> tuple[tuple[float, int], ...]:

@@ -20,6 +20,8 @@ ABOUT = 1.05
 def looked(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float) -> GuardMemory:
     """What the workers report of the last `elapsed_s`, added to what is known."""
     memory = followed(memory, fleet, now_s, elapsed_s, mean_s)
+    if fleet.unheard:  # completions that are reckoned from some workers do not show what a step bought
+        memory = replace(memory, before=None)
     if memory.level is None or not (memory.dependencies or fleet.calls):
         return memory
     return replace(
