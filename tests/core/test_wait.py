@@ -116,7 +116,7 @@ def test_the_tail_of_a_dump_needs_more_than_an_evenly_old_backlog_for_it_is_all_
     even = replace(LOAD, arrivals=Estimate(0.0, "counts"), steady_per_s=0.0, waiting=2000.0, lean=0.0)
     even = replace(even, head_age=Estimate(400.0, "counts"))
     needed = [
-        deadline_workers(WAIT, replace(even, older=older), 600.0, 0.0, 0.0) for older in ((), EVEN_AGES, (1.0,) * 8)
+        deadline_workers(WAIT, replace(even, older=older), 600.0, 0.0, 300.0) for older in ((), EVEN_AGES, (1.0,) * 8)
     ]
     assert needed[0] == needed[1] == pytest.approx(2000 * 20 / 600 / 4, rel=0.05)
     assert 2.3 * needed[0] < needed[2] < 3 * needed[0]
@@ -127,8 +127,8 @@ def test_a_dump_that_is_worked_off_evenly_goes_on_to_need_most_of_the_workers_up
     for age_s in (100.0, 200.0, 300.0, 400.0, 500.0):
         left = replace(LOAD, arrivals=Estimate(0.0, "counts"), steady_per_s=0.0, waiting=2000.0 * (1 - age_s / 600))
         left = replace(left, head_age=Estimate(age_s, "counts"))
-        dump.append(deadline_workers(WAIT, replace(left, older=(1.0,) * 8), 600.0, 0.0, 0.0))
-        even.append(deadline_workers(WAIT, left, 600.0, 0.0, 0.0))
+        dump.append(deadline_workers(WAIT, replace(left, older=(1.0,) * 8), 600.0, 0.0, 300.0))
+        even.append(deadline_workers(WAIT, left, 600.0, 0.0, 300.0))
     assert min(dump) > 0.5 * dump[0]
     assert even[-1] < 0.25 * even[0]
 
@@ -136,8 +136,8 @@ def test_a_dump_that_is_worked_off_evenly_goes_on_to_need_most_of_the_workers_up
 def test_in_a_lull_a_long_backlog_keeps_the_time_that_its_length_leaves_it() -> None:
     """Its order is as loose as it is long; the rate of a lull would make it look like a short one, and due at once."""
     lull = replace(LOAD, arrivals=Estimate(0.0, "counts"), steady_per_s=0.0, mean_per_s=0.0, waiting=4000.0)
-    for fifo in (False, True):  # 4,000 starts ± 440 before the last one: 0.9 of the target, and all of it in order
-        time_s = 3600.0 if fifo else 3600 / (1 + 2.6 * (7 / 4000) ** 0.5)
+    for fifo in (False, True):  # ± 440 starts before the last one, and blind twice for 100 s; in order all of the target
+        time_s = 3600.0 if fifo else (3600 - 200) / (1 + 2.6 * (7 / 4000) ** 0.5)
         drain = values(replace(lull, fifo=fifo), target_wait_s=3600)["drain_slots"]
         assert drain == pytest.approx(4000 * 20 / time_s, rel=0.02)
     assert values(replace(lull, waiting=1.0), target_wait_s=3600)["drain_slots"] < 1
@@ -168,7 +168,7 @@ def test_what_no_new_worker_can_come_in_time_for_asks_for_none_and_not_for_those
 
 
 def test_handlers_too_short_to_measure_need_nobody_for_their_deadlines() -> None:
-    assert deadline_workers(WAIT, replace(LOAD, service_time=Estimate(0.0, "workers")), 300.0, 8.0, 1.0) == 0.0
+    assert deadline_workers(WAIT, replace(LOAD, service_time=Estimate(0.0, "workers")), 300.0, 8.0, 100.0) == 0.0
 
 
 def test_what_a_doubtful_rate_makes_of_the_need_is_no_more_than_its_load() -> None:

@@ -44,6 +44,10 @@ the whole load: where no surge will end the shortage, all that it saves is paid 
 ROUNDED_AWAY = 0.5
 """Of a worker, where a backlog stands: it takes up the difference, so the count goes to the nearest whole one."""
 
+BLINDS_TO_CORRECT = 2.0
+"""Blind windows that are left of the target where a backlog is given the time that its length allows: to see that the
+plan for it was wrong, and to do something about it."""
+
 TAU_TARGETS = 1.0
 TAU_BLINDS = 2.0
 """The backlog goes to its set point over the target wait, or twice the blind window where that is longer: it is an
@@ -146,7 +150,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         reserve=grown * unanswered,
         headroom=to_bear * mean_s,
         regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
-        drain=deadline_workers(pool, load, bound_s, expected_per_s, patience) * load.slots_per_worker,
+        drain=deadline_workers(pool, load, bound_s, expected_per_s, blind) * load.slots_per_worker,
     )
 
 
@@ -198,7 +202,7 @@ def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> floa
     return max(BOUND_LEAST * target_s, ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2)
 
 
-def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: float, patience: float) -> float:
+def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: float, blind: float) -> float:
     """The fewest workers that start everything by its deadline, what waits and what comes until new workers are there.
 
     Deadlines are those of what waits, by its ages, and two for what comes after it. Those that are nearer than a new
@@ -216,7 +220,7 @@ def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: flo
     most = 0.0
     for age_s, due in ages:
         if due > 0:
-            at_s = max(bound_s - age_s, patience * _orderly_s(pool.target_wait_s, age_s, due))
+            at_s = max(bound_s - age_s, _orderly_s(pool.target_wait_s - BLINDS_TO_CORRECT * blind, age_s, due))
             new_s = start_up_s if at_s > start_up_s else math.inf
             left_s = max(at_s, OVERDUE_S)
             needed = workers_by(due, left_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
