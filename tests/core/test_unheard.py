@@ -70,6 +70,8 @@ def test_workers_on_their_way_out_are_no_measure_of_those_that_take_work() -> No
     assert told is not None
     assert alone is not None
     assert with_unheard(told, 1).starts == 2 * told.starts
+    assert with_unheard(told, 1, lately=1).starts == 1.5 * told.starts
+    assert (with_unheard(told, 1).ends, with_unheard(told, 1).busy) == (1.5 * told.ends, 6)
     assert with_unheard(alone, 1).starts == 2 * alone.starts
     assert with_unheard(alone, 1).waits is None
 
@@ -105,8 +107,8 @@ def test_they_are_scaled_in_by_the_plain_change_before_any_that_reports_is_retir
     assert len(after.retired) == 2
 
 
-@pytest.mark.parametrize(("wanted", "desired", "retired"), [(5, 6, 1), (4, 6, 2), (2, 4, 2), (1, 3, 2)])
-def test_a_group_that_is_told_names_retires_those_that_have_one_but_the_last(
+@pytest.mark.parametrize(("wanted", "desired", "retired"), [(5, 6, 1), (4, 5, 1), (2, 4, 2), (0, 3, 3)])
+def test_a_group_that_is_told_names_lets_those_go_in_proportion_that_have_none(
     wanted: int, desired: int, retired: int
 ) -> None:
     named = tuple(worker(f"w{n}", busy=4, host=f"i-{n}") for n in range(3))

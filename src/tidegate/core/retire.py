@@ -136,9 +136,8 @@ def _choose(
     """Who else is to take no more work, and by how many the count may fall for workers that never reported."""
     spare = max(0, serving(kept, seen.capacity) - wanted)
     least_busy = _least_busy(alive.values(), kept)
-    if unheard and seen.capacity.removes_by_name:  # these can't be named; the last that reports is kept to see by
-        least_busy = least_busy[: max(0, len(least_busy) - 1)]
-        plainly = min(unheard, max(0, spare - len(least_busy)))
+    if unheard and seen.capacity.removes_by_name:  # these can't be named: in proportion, so that enough is seen
+        plainly = min(unheard, spare * unheard // (unheard + len(least_busy)))
     else:
         plainly = min(spare, max(0, _unheard(alive, kept, seen.capacity)))
     chosen = least_busy[: spare - plainly]

@@ -189,7 +189,9 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None, known
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
     hearing = hear(state, seen, uses_sdk=fleet is not None or _reported_lately(state, seen.now_s))
-    fleet = with_unheard(fleet, hearing.unheard) if fleet is not None else None
+    if fleet is not None and hearing.unheard:
+        told_s = seen.now_s - pool.tick_s - 2 * fleet.heartbeat_s
+        fleet = with_unheard(fleet, hearing.unheard, sum([each.since_s >= told_s for each in state.retired]))
     return (Freshness.STALE if hearing.stale else _FRESH), fleet, hearing
 
 
