@@ -136,7 +136,7 @@ def test_a_dump_that_is_worked_off_evenly_goes_on_to_need_most_of_the_workers_up
 def test_in_a_lull_a_long_backlog_keeps_the_time_that_its_length_leaves_it() -> None:
     """Its order is as loose as it is long; the rate of a lull would make it look like a short one, and due at once."""
     lull = replace(LOAD, arrivals=Estimate(0.0, "counts"), steady_per_s=0.0, mean_per_s=0.0, waiting=4000.0)
-    for fifo in (False, True):  # ± 440 starts before the last one, and blind twice for 100 s; in order all of the target
+    for fifo in (False, True):  # ± 440 starts before the last one, blind twice for 100 s; in order all of the target
         time_s = 3600.0 if fifo else (3600 - 200) / (1 + 2.6 * (7 / 4000) ** 0.5)
         drain = values(replace(lull, fifo=fifo), target_wait_s=3600)["drain_slots"]
         assert drain == pytest.approx(4000 * 20 / time_s, rel=0.02)
