@@ -8,7 +8,6 @@ from tidegate.core.adapt import blind_s, calm_share, late_by_age, learn_lean, le
 from tidegate.core.arrivals import (
     arrivals_per_s,
     chance_per_s,
-    extend_samples,
     mean_per_s,
     steady_per_s,
     window_pair_per_s,
@@ -28,6 +27,7 @@ from tidegate.core.observation import Observation
 from tidegate.core.outlook import learn_outlook
 from tidegate.core.removals import without_removals
 from tidegate.core.samples import Samples
+from tidegate.core.sampling import extend_samples
 from tidegate.core.signals import Signals
 from tidegate.core.silence import YOUNG_S, settled
 from tidegate.core.typical import typical_per_s
