@@ -8,7 +8,7 @@ from typing import Final
 
 from tidegate.core.absence import Absence
 from tidegate.core.age import judge_age, marked
-from tidegate.core.fleet import FleetSignals, sum_fleet
+from tidegate.core.fleet import FleetSignals, heard_of, sum_fleet
 from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
@@ -188,7 +188,8 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
         known = Hearing(state.silence, state.mixed_at_s, mixed=state.mixed_at_s is not None)
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None, known
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
-    hearing = hear(state, seen, uses_sdk=fleet is not None or _reported_lately(state, seen.now_s))
+    heard = len(heard_of(seen.fleet.workers, seen.now_s)) if fleet is None else fleet.heard
+    hearing = hear(state, seen, heard, uses_sdk=fleet is not None or _reported_lately(state, seen.now_s))
     if fleet is not None and hearing.unheard:
         told_s = seen.now_s - pool.tick_s - 2 * fleet.heartbeat_s
         fleet = with_unheard(fleet, hearing.unheard, sum([each.since_s >= told_s for each in state.retired]))

@@ -40,10 +40,11 @@ class Hearing:
     """Workers without reports are usual in this pool."""
 
 
-def hear(state: PoolState, seen: Observation, *, uses_sdk: bool) -> Hearing:
-    """What is made of the workers that run and do not report. A pool that does not use the SDK only remembers them."""
+def hear(state: PoolState, seen: Observation, heard: int, *, uses_sdk: bool) -> Hearing:
+    """What is made of the workers that run and do not report, beside `heard` that do. A pool that does not use the SDK
+    only remembers them.
+    """
     now_s, running = seen.now_s, seen.capacity.running
-    heard = len(heard_of(seen.fleet.workers, now_s))
     silent = max(0, running - heard)
     silence = learn_silence(state.silence, silent, now_s)
     mixed = state.mixed_at_s is not None and now_s - state.mixed_at_s <= MIXED_FORGOTTEN_S
