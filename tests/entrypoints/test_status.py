@@ -11,7 +11,7 @@ from typer.testing import CliRunner, Result
 
 from tests.core.observations import worker
 from tidegate.core.condition import Condition, Pressure
-from tidegate.core.memory import HealthMemory
+from tidegate.core.memory import HealthMemory, Skew
 from tidegate.core.model import Override, OverrideKind, PoolState
 from tidegate.core.overrides import describe
 from tidegate.entrypoints.cli import app
@@ -27,10 +27,13 @@ def store(settings_file: Path) -> FileStore:
     return FileStore(settings_file.parent / "state")
 
 
-def report(store: FileStore, worker_id: str, *, held: int, lately: int) -> None:
-    """A heartbeat of now: `held` retries put off since the worker's start, `lately` of them since its last one."""
+def report(store: FileStore, worker_id: str, *, held: int, lately: int, behind_s: float = 0.0) -> None:
+    """A heartbeat of now: `held` retries put off since the worker's start, `lately` of them since its last one.
+
+    By a clock that is so far behind.
+    """
     now_s = time.time()
-    beat = worker(worker_id, at_s=now_s)
+    beat = worker(worker_id, at_s=now_s - behind_s)
     told = replace(beat, recent=replace(beat.recent, retries_held=lately), total=replace(beat.total, retries_held=held))
     asyncio.run(store.put("orders", told, now_s + 30))
 
@@ -128,6 +131,13 @@ def test_status_says_how_many_retries_the_budget_holds_back_and_what_that_means(
         "handlers fail or ask for a retry, and these messages stay hidden in the queue until their turn"
     )
     assert mail.startswith("mail: ")
+
+
+def test_status_goes_by_the_same_clock_as_decisions(settings_file: Path, store: FileStore) -> None:
+    store.save("orders", PoolState(skew=Skew(behind_s=90.0)), 0)
+    report(store, "w1", held=12, lately=3, behind_s=90.0)
+
+    assert "12 put off by the retry budget" in tidegate("status").stdout
 
 
 def test_status_says_nothing_of_retries_where_none_was_held_back(settings_file: Path, store: FileStore) -> None:

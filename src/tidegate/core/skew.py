@@ -11,11 +11,13 @@ from tidegate.core.memory import Skew
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerReport
 
-__all__ = ["CLOCKS_APART_S", "learn_skew", "on_our_clock", "said_of_clocks"]
+__all__ = ["CLOCKS_APART_S", "learn_skew", "on_our_clock", "reports_on_our_clock", "said_of_clocks"]
 
 CLOCKS_APART_S = 300.0
-"""AWS refuses a request whose time is further off than that ("expires after 5 minutes",
-https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_sigv.html). What is older is no matter of clocks."""
+"""AWS refuses a request whose time is further off than that: "in most cases, a request must reach AWS within five
+minutes of the time stamp in the request", https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_aws-signing.html
+(as quoted on AWS re:Post; DynamoDB was seen to allow 5 and 15 minutes, https://github.com/aws/aws-sdk-js-v3/issues/7605
+and https://github.com/praetorian-inc/chariot-ui/issues/453). Beyond it, a silence is the likelier reason."""
 
 WORTH_SAYING_S = 5.0
 """Less than that does no harm, and clocks that are kept by NTP are never so far apart."""
@@ -38,10 +40,15 @@ def learn_skew(known: Skew, seen: Observation) -> Skew:
 
 def on_our_clock(seen: Observation, skew: Skew) -> Observation:
     """The same, with the times of all reports as our clock would have had them."""
+    workers = reports_on_our_clock(seen.fleet.workers, skew)
+    return seen if workers is seen.fleet.workers else replace(seen, fleet=replace(seen.fleet, workers=workers))
+
+
+def reports_on_our_clock(workers: tuple[WorkerReport, ...], skew: Skew) -> tuple[WorkerReport, ...]:
+    """Reports as they are stored, with their times as our clock would have had them."""
     if not 0.0 < skew.behind_s <= CLOCKS_APART_S:
-        return seen
-    workers = tuple([_later(worker, skew.behind_s) for worker in seen.fleet.workers])
-    return replace(seen, fleet=replace(seen.fleet, workers=workers))
+        return workers
+    return tuple([_later(worker, skew.behind_s) for worker in workers])
 
 
 def said_of_clocks(skew: Skew) -> str:

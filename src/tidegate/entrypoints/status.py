@@ -8,6 +8,7 @@ from tidegate.core.condition import Condition, condition_of
 from tidegate.core.fleet import heard_of
 from tidegate.core.health import health_of
 from tidegate.core.overrides import in_force
+from tidegate.core.skew import reports_on_our_clock
 from tidegate.entrypoints.options import DEFAULT_CONFIG, EXIT_FAULT, ConfigFile, load_settings
 from tidegate.entrypoints.show import condition_text, error_text, health_lines, holder_text, say, warn
 from tidegate.errors import StateUnreadable, TidegateError
@@ -33,13 +34,14 @@ def status(config: ConfigFile = DEFAULT_CONFIG) -> None:
     whole = True
     for name, pool in settings.pools.items():
         try:
-            said = _fares(pool, store.load(name).state, now_s)
+            state = store.load(name).state
+            said = _fares(pool, state, now_s)
         except StateUnreadable as error:  # of this pool alone
             whole = False
             warn(f"{name}: {error_text(error)}")
             continue
         try:
-            said += _put_off(store, name, now_s)
+            said += _put_off(store, name, state, now_s)
         except TidegateError as error:
             whole = False
             warn(f"{name}: {error_text(error)}")
@@ -57,9 +59,9 @@ def _fares(pool: "PoolSettings", state: "PoolState", now_s: float) -> list[str]:
     return [line, *health_lines(health_of(state.health, pool.at(now_s), now_s))]
 
 
-def _put_off(fleet: "FleetReader", pool: str, now_s: float) -> list[str]:
+def _put_off(fleet: "FleetReader", pool: str, state: "PoolState", now_s: float) -> list[str]:
     """What the workers' retry budget holds back, as long as any worker is there that has held back something."""
-    workers = heard_of(fleet.workers(pool, now_s), now_s)
+    workers = heard_of(reports_on_our_clock(fleet.workers(pool, now_s), state.skew), now_s)
     held = sum(worker.total.retries_held for worker in workers)
     if not held:
         return []
