@@ -18,7 +18,7 @@ from tidegate.lab.stress import (
     Misled,
     Overseen,
     Strained,
-    _base,
+    base_scenario,
     run_stress,
     run_stresses,
     strained,
@@ -92,7 +92,7 @@ def test_a_dependency_that_more_workers_still_help_is_not_taken_for_one_that_dro
 
 
 def _unguarded(number: int, hours: float, seed: int) -> Strained:
-    work = STRESSES[number // 3].change(_base(hours, seed))
+    work = STRESSES[number // 3].change(base_scenario(hours, seed))
     return strained("unguarded", work, simulate(work, Tidegate(downstream_guard=False), seed))
 
 

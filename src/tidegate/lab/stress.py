@@ -27,6 +27,7 @@ __all__ = [
     "Overseen",
     "Strained",
     "Stress",
+    "base_scenario",
     "run_stress",
     "run_stresses",
     "strained",
@@ -212,7 +213,7 @@ def run_stress(number: int, hours: float = 4.0, seed: int = 1) -> Strained:
         outcome = simulate(scenario, OURS.default(scenario), seed)
         return strained(f"constant load, about {workers} workers", scenario, outcome)
     stress, make = STRESSES[number // len(POLICIES)], POLICIES[number % len(POLICIES)]
-    scenario = stress.change(_base(hours, seed))
+    scenario = stress.change(base_scenario(hours, seed))
     told = Misled(make(scenario), stress.service_time, stress.counts)
     if scenario.downstream is None or scenario.downstream.strain < 1.0:  # more still help: none are added in vain
         return strained(stress.name, scenario, simulate(scenario, told, seed))
@@ -222,7 +223,8 @@ def run_stress(number: int, hours: float = 4.0, seed: int = 1) -> Strained:
 
 
 @lru_cache(maxsize=1)
-def _base(hours: float, seed: int) -> Scenario:
+def base_scenario(hours: float, seed: int) -> Scenario:
+    """The work that each stress changes one thing of."""
     bins = synthetic("bursty", seed, mean_per_s=5.0, length_s=hours * HOUR_S)
     return scenario_from_trace(
         bins, name="stress", load_slots=LOAD_SLOTS, target_wait_s=TARGET_S, start_up_s=START_UP_S, seed=seed,
