@@ -82,32 +82,77 @@ def test_a_level_without_runs_has_no_mean() -> None:
     assert mean_run_s(Level(1, 0.0)) == 0.0
 
 
+def steady(workers: int) -> FleetSignals:
+    """As many slot-seconds end in runs as are used: the runs that end are like those that begin."""
+    return replace(
+        fleet(workers), service_time_sum_s=40.0 * workers, service_time_square_sum_s2=60.0 * workers * workers
+    )
+
+
+def test_in_slots_that_have_just_begun_nothing_is_told_yet_that_a_step_could_be_compared_with() -> None:
+    old = replace(level(8, 8.0, 4.0), since_s=-100.0)
+    step = GuardMemory(level=old)
+    assert followed(step, steady(12), 0.0, 10.0, 4.0).before == old
+    only_short_ones = replace(old, sum_s=0.6 * old.busy_s)
+    for young in (
+        only_short_ones,
+        replace(old, since_s=-5.0),
+        replace(old, changed_s=-5.0),
+        replace(old, variation=50),
+    ):
+        assert followed(GuardMemory(level=young), steady(12), 0.0, 10.0, 4.0).before is None
+
+
+def test_slots_that_fill_have_just_begun_but_for_chance() -> None:
+    memory = GuardMemory(level=replace(level(8, 4.0, 4.0, open_slots=64), busy_s=16 * 60.0))
+    filled = followed(memory, replace(steady(8), busy=30), 70.0, 10.0, 4.0)
+    assert filled.level is not None
+    assert filled.level.changed_s == 70.0
+    chance = followed(memory, replace(steady(8), busy=20), 70.0, 10.0, 4.0)
+    assert chance.level is not None
+    assert chance.level.changed_s is None
+
+
+def test_a_step_that_shows_nothing_in_minutes_is_open_no_longer() -> None:
+    memory = GuardMemory(before=level(8, 8.0, 4.0), level=level(16, 10.0, 6.0))
+    assert followed(memory, steady(16), 290.0, 10.0, 4.0).before == memory.before
+    assert followed(memory, steady(16), 300.0, 10.0, 4.0).before is None
+    assert followed(replace(memory, hold=HOLD), steady(16), 300.0, 10.0, 4.0).before == memory.before
+
+
+def test_no_verdict_comes_of_runs_that_differ_so_much_or_of_a_step_that_has_just_been_made() -> None:
+    before, after = level(8, 8.0, 4.0), level(16, 8.0, 8.0)
+    assert compare(before, after) is Effect.NO_GAIN
+    assert compare(replace(before, variation=100.0), replace(after, variation=100.0)) is Effect.UNKNOWN
+    assert compare(before, replace(after, busy_s=2.0 * after.busy_s)) is Effect.UNKNOWN
+
+
 def test_levels_follow_the_workers_that_take_work() -> None:
     memory = GuardMemory()
     for n in range(6):
-        memory = followed(memory, fleet(8), 10.0 * n, 10.0, 2.0)
+        memory = followed(memory, steady(8), 10.0 * n, 10.0, 2.0)
     assert memory.level is not None
     assert memory.before is None
-    rise = followed(memory, fleet(12), 60.0, 10.0, 2.0)
+    rise = followed(memory, steady(12), 60.0, 10.0, 2.0)
     assert (rise.before, rise.level) == (memory.level, Level(12, 60.0))
-    more = followed(rise, fleet(16), 70.0, 10.0, 2.0)
+    more = followed(rise, steady(16), 70.0, 10.0, 2.0)
     assert (more.before, more.level) == (memory.level, Level(16, 60.0)), "it belongs to the same step, still settling"
-    settled = followed(more, fleet(16), 80.0, 10.0, 2.0)
+    settled = followed(more, steady(16), 80.0, 10.0, 2.0)
     assert settled.level is not None
     assert settled.level.completions == 40
-    fallen = followed(settled, fleet(9), 90.0, 10.0, 2.0)
+    fallen = followed(settled, steady(9), 90.0, 10.0, 2.0)
     assert (fallen.before, fallen.level, fallen.above) == (None, Level(9, 90.0), None)
 
 
 def test_what_was_stepped_back_from_is_kept_until_the_last_long_runs_have_ended() -> None:
     sick = GuardMemory(level=level(16, 8.0, 40.0), hold=HOLD)
-    back = followed(sick, fleet(8), 100.0, 10.0, 20.0)
+    back = followed(sick, steady(8), 100.0, 10.0, 20.0)
     assert back.above == sick.level
-    waiting = followed(back, fleet(8), 290.0, 10.0, 20.0)
+    waiting = followed(back, steady(8), 290.0, 10.0, 20.0)
     assert waiting.level == Level(8, 100.0)
-    settled = followed(back, fleet(8), 300.0, 10.0, 20.0)
+    settled = followed(back, steady(8), 300.0, 10.0, 20.0)
     assert settled.level != Level(8, 100.0)
-    assert followed(back, fleet(9), 300.0, 10.0, 20.0).above is None
+    assert followed(back, steady(9), 300.0, 10.0, 20.0).above is None
 
 
 @pytest.mark.parametrize(

@@ -17,9 +17,11 @@ ABOUT = 1.05
 """Two averages of slots in use that are nearer are the same."""
 
 
-def looked(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float) -> GuardMemory:
-    """What the workers report of the last `elapsed_s`, added to what is known."""
-    memory = followed(memory, fleet, now_s, elapsed_s, mean_s)
+def looked(
+    memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float, variation: float
+) -> GuardMemory:
+    """What the workers report of the last `elapsed_s`, added to what is known; see `followed`."""
+    memory = followed(memory, fleet, now_s, elapsed_s, mean_s, variation)
     if fleet.unheard:  # completions that are reckoned from some workers do not show what a step bought
         memory = replace(memory, before=None)
     if memory.level is None or not (memory.dependencies or fleet.calls):

@@ -11,8 +11,11 @@ __all__ = [
     "busy",
     "error_s",
     "full",
+    "learnt_error_s",
     "mean_run_s",
     "rate_per_s",
+    "renewed",
+    "renews_in_s",
     "settled",
     "tells",
 ]
@@ -22,6 +25,7 @@ SPAN_LEAST_S = 30.0
 SETTLED_SPAN_S = 60.0
 SATURATED = 0.9
 UNBALANCED = 0.2
+RENEWED = 0.7
 
 
 def tells(level: Level) -> bool:
@@ -52,6 +56,17 @@ def balanced(level: Level) -> bool:
     return abs(level.sum_s - level.busy_s) <= UNBALANCED * level.busy_s
 
 
+def renewed(level: Level) -> bool:
+    """Whether the runs that ended took most of the time that slots were in use; the rest still runs, and ages."""
+    return level.sum_s >= RENEWED * level.busy_s
+
+
+def renews_in_s(level: Level) -> float:
+    """What a running handler still takes on average: (1 + variation) ÷ 2 of a run (D. R. Cox, Renewal Theory, 1962)."""
+    mean_s = mean_run_s(level)
+    return (mean_s + _learnt_s2(level) / mean_s) / 2.0 if mean_s else 0.0
+
+
 def rate_per_s(level: Level) -> float:
     """Completions a second at this level."""
     return level.completions / level.span_s if level.span_s else 0.0
@@ -67,5 +82,14 @@ def error_s(*levels: Level) -> float:
     return math.sqrt(sum(_variance_s2(level) / level.runs for level in levels))
 
 
+def learnt_error_s(*levels: Level) -> float:
+    """The same by the variation that was learnt over minutes, if that is more: few runs show too little of it."""
+    return math.sqrt(sum(_learnt_s2(level) / level.runs for level in levels))
+
+
 def _variance_s2(level: Level) -> float:
     return max(0.0, level.square_sum_s2 / level.runs - mean_run_s(level) ** 2)
+
+
+def _learnt_s2(level: Level) -> float:
+    return max(_variance_s2(level), level.variation * mean_run_s(level) ** 2)

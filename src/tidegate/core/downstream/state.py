@@ -58,6 +58,10 @@ class Level:
     runs: float = 0.0
     sum_s: float = 0.0
     square_sum_s2: float = 0.0
+    variation: float = 0.0
+    """Squared coefficient of variation of handler runs, as learnt over minutes: few runs show too little of it."""
+    changed_s: float | None = None
+    """When more slots were last taken into use than usual here; None: not since `since_s`."""
 
 
 @value

@@ -8,7 +8,18 @@ alone may be longer jobs, and completions alone follow the arrivals.
 import math
 from dataclasses import replace
 
-from tidegate.core.downstream.levels import RUNS_LEAST, busy, error_s, full, mean_run_s, rate_per_s, tells
+from tidegate.core.downstream.levels import (
+    RUNS_LEAST,
+    busy,
+    error_s,
+    full,
+    learnt_error_s,
+    mean_run_s,
+    rate_per_s,
+    renewed,
+    renews_in_s,
+    tells,
+)
 from tidegate.core.downstream.state import GuardMemory, Hold, Level
 from tidegate.core.downstream.stretch import NOTHING, Effect, Stretch
 from tidegate.core.fleet import FleetSignals
@@ -20,6 +31,11 @@ FADE_S = 60.0
 HELD_FADE_S = 180.0
 """Under a hold steps are small, and it takes more runs to see what they do."""
 FADE_SERVICE_TIMES = 3.0
+RENEWED_TIMES = 3.0
+"""Before its runs are compared with others', what ran in all slots has ended so many times over."""
+OPEN_AT_MOST_S = 300.0
+OPEN_AT_MOST_TIMES = 4.0
+CHANCE_SIGMAS = 2.0
 HELD_SETTLES_RUNS = 3.0
 BUSIER_LEAST = 0.1
 """With less than a tenth more slots in use there is nothing to see."""
@@ -36,7 +52,9 @@ DOUBTFUL = 1.3
 _level = maker(Level)
 
 
-def followed(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float) -> GuardMemory:
+def followed(
+    memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: float, mean_s: float, variation: float = 0.0
+) -> GuardMemory:
     """With this tick's figures in the present level.
 
     A rise of the workers that take work is a step; the ones that follow before its effect is known belong to it. Runs
@@ -51,12 +69,35 @@ def followed(memory: GuardMemory, fleet: FleetSignals, now_s: float, elapsed_s: 
         return replace(memory, before=None, level=fresh, above=level if _gone_back(hold, level) else above)
     if taking > level.workers:
         above = None
-        before, level = (level, fresh) if before is None and tells(level) else (before, level)
+        before, level = (level, fresh) if before is None and _comparable(level, now_s) else (before, level)
         level = replace(level, workers=taking) if hold is None else fresh
+    elif level.span_s and _fills(level, fleet.busy):
+        level = replace(level, changed_s=now_s)
     if now_s - level.since_s >= _settles_in_s(memory, before, above, fleet.heartbeat_s, mean_s):
         fade_s = max(FADE_S if hold is None else HELD_FADE_S, FADE_SERVICE_TIMES * mean_s)
-        level = _added(level, fleet, elapsed_s, fade_s)
-    return replace(memory, before=before, level=level, above=above)
+        level = _added(level, fleet, elapsed_s, fade_s, variation)
+    over = hold is None and _open_for_long(level, now_s)
+    return replace(memory, before=None if over else before, level=level, above=above)
+
+
+def _comparable(level: Level, now_s: float) -> bool:
+    """Whether the next step may be compared with it: the runs that end are like those that began.
+
+    In slots that have just begun only short runs have ended yet. Until all have been renewed a few times they look
+    quicker, and complete more, than they ever will again.
+    """
+    changed_s = level.since_s if level.changed_s is None else level.changed_s
+    return tells(level) and renewed(level) and now_s - changed_s >= RENEWED_TIMES * renews_in_s(level)
+
+
+def _fills(level: Level, slots: int) -> bool:
+    """Whether so many more slots are in use than were that it is no chance: those have just begun."""
+    return slots - busy(level) > max(BUSIER_LEAST * busy(level), CHANCE_SIGMAS * math.sqrt(busy(level)))
+
+
+def _open_for_long(level: Level, now_s: float) -> bool:
+    """Whether a step that is not judged yet never will be: what is seen from now on says more of the work."""
+    return tells(level) and now_s - level.since_s >= max(OPEN_AT_MOST_S, OPEN_AT_MOST_TIMES * renews_in_s(level))
 
 
 def _gone_back(hold: Hold | None, level: Level) -> bool:
@@ -82,15 +123,15 @@ def compare(before: Level | None, level: Level) -> Effect:
     gained = rate_per_s(level) / rate_per_s(before) - 1.0 if before.completions else 0.0
     slower = _runs_longer(before, level)
     if slower and gained < NOTHING * asked:
-        return Effect.NO_GAIN
-    sure = SIGMAS * error_s(before, level) < SOMETHING * asked * mean_run_s(before)
+        return Effect.NO_GAIN if renewed(level) else Effect.UNKNOWN
+    sure = SIGMAS * learnt_error_s(before, level) < SOMETHING * asked * mean_run_s(before)
     return Effect.GAIN if gained >= SOMETHING * asked or (sure and not slower) else Effect.UNKNOWN
 
 
 def _runs_longer(before: Level, level: Level) -> bool:
     """Whether handlers take longer than before, by a tenth at least and by more than chance."""
     was_s, is_s = mean_run_s(before), mean_run_s(level)
-    return is_s - was_s > max(SIGMAS * error_s(before, level), SLOWER_LEAST * was_s)
+    return is_s - was_s > max(SIGMAS * learnt_error_s(before, level), SLOWER_LEAST * was_s)
 
 
 def in_doubt(before: Level | None, level: Level, quick_s: float) -> bool:
@@ -132,7 +173,7 @@ def text(before: Level, level: Level) -> str:
     )
 
 
-def _added(level: Level, fleet: FleetSignals, elapsed_s: float, fade_s: float) -> Level:
+def _added(level: Level, fleet: FleetSignals, elapsed_s: float, fade_s: float, variation: float) -> Level:
     fade = math.exp(-elapsed_s / fade_s)
     return _level(
         workers=level.workers,
@@ -144,4 +185,6 @@ def _added(level: Level, fleet: FleetSignals, elapsed_s: float, fade_s: float) -
         runs=level.runs * fade + fleet.runs,
         sum_s=level.sum_s * fade + fleet.service_time_sum_s,
         square_sum_s2=level.square_sum_s2 * fade + fleet.service_time_square_sum_s2,
+        variation=variation,
+        changed_s=level.changed_s,
     )
