@@ -16,7 +16,7 @@ from tidegate.core.model import PoolState, Retired
 from tidegate.core.reports import WorkerReport, WorkerState
 from tidegate.core.retire_astray import SILENT_LIMIT_S
 from tidegate.core.signals import Freshness, Signals, read_signals
-from tidegate.core.silence import UNREPORTED_S, YOUNG_S, learn_silence, said_of
+from tidegate.core.silence import YOUNG_S, learn_silence, said_of
 
 LONG_AGO_S = NOW_S - SILENT_LIMIT_S - 1
 
@@ -46,16 +46,15 @@ def reporting(count: int) -> tuple[WorkerReport, ...]:
     ("silence", "reports", "expected", "unheard"),
     [
         ((), 4, Freshness.STALE, 0),
-        (((NOW_S - UNREPORTED_S, 1),), 4, Freshness.STALE, 0),
-        (((NOW_S - UNREPORTED_S - 1, 1),), 4, Freshness.STALE, 1),
-        (((NOW_S - SILENT_LIMIT_S, 1),), 4, Freshness.STALE, 1),
+        (((NOW_S - SILENT_LIMIT_S, 1),), 4, Freshness.STALE, 0),
+        (((NOW_S - SILENT_LIMIT_S - 1, 1),), 4, Freshness.FRESH, 1),
         (((LONG_AGO_S, 1),), 4, Freshness.FRESH, 1),
         (((LONG_AGO_S, 2),), 3, Freshness.FRESH, 2),
         (((LONG_AGO_S, 1),), 5, Freshness.FRESH, 0),
         (((LONG_AGO_S, 5),), 0, Freshness.STALE, 0),
     ],
 )
-def test_beside_others_that_report_five_silent_minutes_are_reckoned_and_a_quarter_of_an_hour_holds_nothing_up(
+def test_beside_others_that_report_who_is_silent_for_a_quarter_of_an_hour_is_reckoned_and_holds_nothing_up(
     silence: Silence, reports: int, expected: Freshness, unheard: int
 ) -> None:
     signals = look(PoolState(reported_at_s=NOW_S - 10, silence=silence), 5, *reporting(reports))
@@ -99,6 +98,15 @@ def test_where_silent_workers_are_usual_a_new_one_is_one_of_them_and_only_who_re
     assert signals.hearing.mixed_at_s == NOW_S
 
 
+@pytest.mark.parametrize(("start_ups_s", "unheard"), [((), 2), ((30.0, 240.0), 0), ((30.0, 199.0), 2)])
+def test_where_silent_workers_are_usual_one_that_may_be_starting_still_is_not_taken_to_work(
+    start_ups_s: tuple[float, ...], unheard: int
+) -> None:
+    """It runs, as the platform has it, and loads a model for minutes before its first report."""
+    state = PoolState(reported_at_s=NOW_S - 10, silence=((NOW_S - 200, 2),), mixed_at_s=NOW_S - 60)
+    assert look(replace(state, start_ups_s=start_ups_s), 5, *reporting(3)).hearing.unheard == unheard
+
+
 def test_where_silent_workers_are_usual_they_are_sized_by_counts_when_no_other_is_left() -> None:
     state = PoolState(reported_at_s=NOW_S - 10, silence=((NOW_S - 90, 2),), mixed_at_s=NOW_S - 90)
     signals = look(state, 2)
@@ -122,6 +130,9 @@ def test_reports_that_can_not_be_read_neither_begin_a_silence_nor_end_it() -> No
     signals = read_signals(POOL, state, observe(fleet_absence=Absence.THROTTLED, seen=capacity(5)))
     known = signals.hearing
     assert (known.silence, known.mixed_at_s, known.unheard) == (state.silence, state.mixed_at_s, 0)
+    assert known.mixed
+    long_ago = replace(state, mixed_at_s=NOW_S - 86_401)
+    assert not read_signals(POOL, long_ago, observe(fleet_absence=Absence.THROTTLED, seen=capacity(5))).hearing.mixed
 
 
 def test_one_that_is_retired_is_given_up_by_the_list_and_takes_no_work_that_could_be_reckoned() -> None:

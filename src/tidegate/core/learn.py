@@ -29,7 +29,7 @@ from tidegate.core.removals import without_removals
 from tidegate.core.samples import Samples
 from tidegate.core.sampling import extend_samples
 from tidegate.core.signals import Signals
-from tidegate.core.silence import YOUNG_S, settled
+from tidegate.core.silence import settled, young_s
 from tidegate.core.typical import typical_per_s
 from tidegate.core.value import changed, maker, value
 from tidegate.core.waiting import head_age_s, older_shares, still_waited_s, waiting
@@ -95,7 +95,7 @@ def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
     starting, raises = times.learn_start_up(state, seen.capacity, seen.fleet), None
     hearing = signals.hearing
     if hearing.mixed or hearing.unheard:
-        young = settled(hearing.silence, math.inf) - settled(hearing.silence, seen.now_s, YOUNG_S)
+        young = settled(hearing.silence, math.inf) - settled(hearing.silence, seen.now_s, young_s(state))
         raises = times.pending_only(starting.raises, max(0, seen.capacity.desired - seen.capacity.running) + young)
     return changed(
         state,

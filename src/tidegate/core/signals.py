@@ -12,7 +12,7 @@ from tidegate.core.fleet import FleetSignals, heard_of, sum_fleet
 from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
-from tidegate.core.silence import Hearing, hear
+from tidegate.core.silence import Hearing, hear, is_mixed
 from tidegate.core.unheard import with_unheard
 from tidegate.core.value import maker, value
 
@@ -185,7 +185,7 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
     have been silent for long (`core.silence`), retired (the count falls for these) or not.
     """
     if seen.fleet.absence is not None and seen.fleet.failed:
-        known = Hearing(state.silence, state.mixed_at_s, mixed=state.mixed_at_s is not None)
+        known = Hearing(state.silence, state.mixed_at_s, mixed=is_mixed(state, seen.now_s))
         return _ABSENT.get(seen.fleet.absence, Freshness.MISSING), None, known
     fleet = sum_fleet(state, seen.fleet, seen.now_s, pool.target_wait_s)
     heard = len(heard_of(seen.fleet.workers, seen.now_s)) if fleet is None else fleet.heard

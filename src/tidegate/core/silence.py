@@ -15,13 +15,11 @@ from tidegate.core.reports import WorkerState
 from tidegate.core.retire_astray import SILENT_LIMIT_S, written_off
 from tidegate.core.value import value
 
-__all__ = ["YOUNG_S", "Hearing", "hear", "learn_silence", "said_of", "settled"]
-
-UNREPORTED_S = 300.0
-"""Who was not asked for lately and has run for so long without ever reporting is not about to."""
+__all__ = ["Hearing", "hear", "is_mixed", "learn_silence", "said_of", "settled", "young_s"]
 
 YOUNG_S = 60.0
-"""From the start of a process to its first report, and some: where others don't report, none is waited for longer."""
+"""From the start of a process to its first report, and some: where others don't report, none is waited for longer than
+this, or than the longest start-up that was measured lately."""
 
 MIXED_FORGOTTEN_S = 86_400.0
 """That some of a pool's workers don't report is remembered for a day without any such."""
@@ -47,24 +45,33 @@ def hear(state: PoolState, seen: Observation, heard: int, *, uses_sdk: bool) -> 
     now_s, running = seen.now_s, seen.capacity.running
     silent = max(0, running - heard)
     silence = learn_silence(state.silence, silent, now_s)
-    mixed = state.mixed_at_s is not None and now_s - state.mixed_at_s <= MIXED_FORGOTTEN_S
+    mixed = is_mixed(state, now_s)
     if not uses_sdk or not silent:
         return Hearing(silence, state.mixed_at_s, mixed=mixed and uses_sdk)
     lapsed = _lapsed_s(seen, heard)
     listed = sum([each.silent_since_s is not None for each in state.retired])
     recent = sum([ago_s <= SILENT_LIMIT_S for ago_s in lapsed])
     hung = written_off(state.retired, now_s)
+    long_silent = settled(silence, now_s)
     unexplained = silent - sum([count for _, count in state.raises])
-    if heard and settled(silence, now_s) > len(lapsed) + listed and unexplained > 0:
+    if heard and long_silent > len(lapsed) + listed and unexplained > 0:
         mixed = True
     if mixed:
-        unheard = settled(silence, now_s, YOUNG_S)
-        stale = min(silent, recent) > hung
+        unheard, stale = settled(silence, now_s, young_s(state)), min(silent, recent) > hung
     else:
-        unheard = min(settled(silence, now_s, UNREPORTED_S), unexplained)
-        stale = unexplained > max(settled(silence, now_s) if heard else 0, hung)
+        unheard, stale = min(long_silent, unexplained), unexplained > max(long_silent if heard else 0, hung)
     unheard = max(0, unheard - recent - listed) if heard else 0
     return Hearing(silence, now_s if mixed else state.mixed_at_s, unheard, stale, mixed)
+
+
+def is_mixed(state: PoolState, now_s: float) -> bool:
+    """Whether workers without reports have been usual within the last day."""
+    return state.mixed_at_s is not None and now_s - state.mixed_at_s <= MIXED_FORGOTTEN_S
+
+
+def young_s(state: PoolState) -> float:
+    """For how long one that runs and has not reported may be starting still: it loads what it needs, and works not."""
+    return max((YOUNG_S, *state.start_ups_s))
 
 
 def _lapsed_s(seen: Observation, heard: int) -> list[float]:

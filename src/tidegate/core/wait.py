@@ -228,7 +228,7 @@ def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: flo
     return most
 
 
-def _orderly_s(target_s: float, age_s: float, due: float) -> float:
+def _orderly_s(wait_s: float, age_s: float, due: float) -> float:
     """The time in which so many have to be started, for the one that sees most of them before it to be in time.
 
     It sees `due` ± √((shards − 1) due) starts. At the usual arrival rate a queue of the bound is as long as that makes
@@ -236,4 +236,4 @@ def _orderly_s(target_s: float, age_s: float, due: float) -> float:
     over; never less than half of what an even share of the spread leaves them, else fewer would need more workers.
     """
     orderly = 1.0 / (1.0 + SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / due))
-    return max(target_s * orderly - age_s, (target_s - age_s) * orderly / 2)
+    return max(wait_s * orderly - age_s, (wait_s - age_s) * orderly / 2)
