@@ -143,8 +143,9 @@ def test_one_that_is_retired_is_given_up_by_the_list_and_takes_no_work_that_coul
 
 
 def test_what_is_said_of_them_tells_how_many_what_is_made_of_it_and_what_to_do() -> None:
-    assert said_of(0, 6) == ""
-    assert said_of(3, 6) == (
+    assert said_of(0, 6, 6) == ""
+    assert said_of(2, 3, 6).startswith("3 of 6 running workers report; what 2 others do "), "one is waited for"
+    assert said_of(3, 3, 6) == (
         "3 of 6 running workers report; what the others do is reckoned from these, and they go by the plain change of "
         "the count: give them the SDK, let them write the fleet table, or stop what hangs (tidegate health)"
     )

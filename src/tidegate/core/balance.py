@@ -43,7 +43,7 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
     if fleet is None:
         return known
     fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S)
-    runs_fade = fade if known.ran_s > 0 else 0.0  # a state of before that was kept: the runs begin anew
+    runs_fade = fade if known.ran_s > 0 else 0.0  # a state of an older version knows no such sum
     return _balance(
         busy_s=known.busy_s * runs_fade + fleet.busy * fleet.since_s,
         starts=known.starts * fade + fleet.starts,

@@ -92,14 +92,14 @@ def learn(
 
 def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
     """With what the reports bring that must be taken note of at each tick, whether counts can be read or not."""
-    starting, raises = times.learn_start_up(state, seen.capacity, seen.fleet), None
-    hearing = signals.hearing
+    starting, hearing = times.learn_start_up(state, seen.capacity, seen.fleet), signals.hearing
+    raises = starting.raises
     if hearing.mixed or hearing.unheard:
         young = settled(hearing.silence, math.inf) - settled(hearing.silence, seen.now_s, young_s(state))
-        raises = times.pending_only(starting.raises, max(0, seen.capacity.desired - seen.capacity.running) + young)
+        raises = times.pending_only(raises, max(0, seen.capacity.desired - seen.capacity.running) + young)
     return changed(
         state,
-        raises=starting.raises if raises is None else raises,
+        raises=raises,
         known_workers=starting.known_workers,
         start_ups_s=starting.start_ups_s,
         unsampled=state.unsampled + (signals.fleet.starts if signals.fleet else 0),

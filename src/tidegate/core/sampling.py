@@ -35,8 +35,9 @@ def extend_samples(
 ) -> Samples:
     """Append this tick's cumulative arrivals, by conservation: what came = what is there now − what was + what left.
 
-    What left is what workers started, each start once, or CloudWatch's deletions where no worker reports. Single
-    steps may be negative (counts are approximate and late); the sum evens out, so nothing is clamped here.
+    What left is what workers started, each start once, or CloudWatch's deletions where no worker reports, or what was
+    in flight for its service time (`mean_s`) where neither tells. Single steps may be negative (counts are approximate
+    and late); the sum evens out, so nothing is clamped here.
     What the queue counts as waiting is multiplied by `scale` first (`core.balance.count_scale`). `unsampled` are starts
     of earlier ticks that no sample could take in. Samples reach back over `window_pairs_s` at least: a blind window and
     the one before it, by which surges are told.
@@ -74,7 +75,7 @@ def _arrived_since(
     What is in flight is then not needed, and its error stays out. A message that comes back after a failure has arrived
     once more: it is work once more. Without reports: what is there more now, and what CloudWatch saw deleted; without
     that, what can have been completed of what was in flight, in its service time (Little's law: a service time that is
-    wrong then makes the rate as wrong the other way, and leaves their product, the load, as it is).
+    wrong makes the rate of what is worked on as wrong the other way, and leaves their product, the load, as it is).
     """
     if signals.fleet is not None:
         return waiting - last.waiting + signals.fleet.starts + unsampled

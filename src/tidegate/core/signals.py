@@ -181,8 +181,8 @@ def read_fleet(pool: Pool, state: PoolState, seen: Observation) -> tuple[Freshne
 
     No store at all (absence MISSING) is a pool without the SDK and fine. A store that failed is MISSING or DENIED. Once
     a pool has reported, running workers that are silent make it STALE: they may be busy for all that is known. Those
-    that were asked for and have not polled yet are excused; and while others report, so are those that never did or
-    have been silent for long (`core.silence`), retired (the count falls for these) or not.
+    that were asked for and have not polled yet are excused; and while others report, so are those that have been silent
+    for long (`core.silence`), retired (the count falls for these) or not.
     """
     if seen.fleet.absence is not None and seen.fleet.failed:
         known = Hearing(state.silence, state.mixed_at_s, mixed=is_mixed(state, seen.now_s))

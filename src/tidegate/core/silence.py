@@ -1,8 +1,8 @@
 """Workers that run, as the platform says, and of which nothing is heard: how many, for how long, and what follows.
 
 One that reported and fell silent may be busy for all that is known, and its next report tells all that it did: nothing
-is reckoned in its place, and nothing scaled in. A quarter of an hour later, or where it never reported at all, it is a
-worker without the SDK, or one that can't write the table: it is taken to do what those do that report. Should it hang
+is reckoned in its place, and nothing scaled in. One of which nothing was heard for a quarter of an hour is a worker
+without the SDK, or one that can't write the table: it is taken to do what those do that report. Should it hang
 instead, that still comes out right: the others then have all the work, and k of n workers that are to have it ask for
 n ÷ k times as many, of which k ÷ n do it.
 """
@@ -111,12 +111,13 @@ def settled(silence: Silence, now_s: float, after_s: float = SILENT_LIMIT_S) -> 
     return sum([count for since_s, count in silence if now_s - since_s > after_s])
 
 
-def said_of(unheard: int, running: int) -> str:
+def said_of(unheard: int, heard: int, running: int) -> str:
     """What is said of those that are reckoned with and not heard of; nothing where there are none."""
     if not unheard:
         return ""
-    report = f"{running - unheard} of {running} running workers report"
+    others = "the others" if heard + unheard >= running else f"{unheard} others"
     return (
-        f"{report}; what the others do is reckoned from these, and they go by the plain change of the count: give them "
-        "the SDK, let them write the fleet table, or stop what hangs (tidegate health)"
+        f"{heard} of {running} running workers report; what {others} do is reckoned from these, and they go by the "
+        "plain change of the count: give them the SDK, let them write the fleet table, or stop what hangs "
+        "(tidegate health)"
     )

@@ -21,6 +21,7 @@ __all__ = [
     "pending_only",
     "record_change",
     "service_time",
+    "squared_variation",
     "start_up_s",
 ]
 
@@ -83,10 +84,15 @@ def _with_hint(hint_s: float | None, sum_s: float, runs: float) -> float:
 
 
 def _variation(known: ServiceTime) -> float:
-    mean = known.sum_s / known.runs
-    if known.runs < HINT_RUNS or mean <= 0:
-        return 1.0
-    return max(0.0, known.square_sum_s2 / known.runs / mean**2 - 1.0)
+    return 1.0 if known.runs < HINT_RUNS or known.sum_s <= 0 else squared_variation(known)
+
+
+def squared_variation(known: ServiceTime | None) -> float:
+    """The squared coefficient of variation of handler runs; 0 where there are none, or none that took any time."""
+    if known is None or known.sum_s <= 0:
+        return 0.0
+    mean_s = known.sum_s / known.runs
+    return max(0.0, known.square_sum_s2 / known.runs / mean_s**2 - 1.0)
 
 
 @value

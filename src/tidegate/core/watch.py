@@ -45,7 +45,7 @@ def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals, ske
     gap = since_s > 3 * pool.tick_s and since_s > hold_s(pool, start_up_s(pool, state.start_ups_s))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     contest, foreign = learn_foreign(pool, state, seen.capacity, now_s)
-    partly = said_of(signals.hearing.unheard, seen.capacity.running)
+    partly = said_of(signals.hearing.unheard, signals.fleet.heard if signals.fleet else 0, seen.capacity.running)
     said = said_of_clocks(skew), partly, _held_back(signals.fleet)
     return _watched(
         override=in_force(state.override, now_s),

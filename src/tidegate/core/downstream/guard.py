@@ -23,6 +23,7 @@ from tidegate.core.downstream.worth import worth
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.signals import Signals, known_slots
+from tidegate.core.times import squared_variation
 from tidegate.core.value import value
 
 __all__ = ["Guarded", "guard"]
@@ -53,7 +54,7 @@ def guard(
         return Guarded(limit, GuardMemory(), {})
     memory, mean_s, quick_s, fleet = state.guard, _mean_s(state), state.quick_s or math.inf, signals.fleet
     if fleet is not None and state.ticked_at_s is not None:
-        memory = looked(memory, fleet, seen.now_s, fleet.since_s, mean_s, _variation(state))
+        memory = looked(memory, fleet, seen.now_s, fleet.since_s, mean_s, squared_variation(state.service_time))
     slots = known_slots(pool, state, signals, seen.now_s)
     it = worth(memory.curve, memory.level)
     best, effect = it.workers(slots), effect_of(memory, it)
@@ -82,14 +83,6 @@ def guard(
 def _mean_s(state: PoolState) -> float:
     known = state.service_time
     return min(known.sum_s / known.runs, LONGEST_JOB_WAITED_FOR_S) if known is not None and known.runs else 0.0
-
-
-def _variation(state: PoolState) -> float:
-    """Squared coefficient of variation of handler runs, as learnt."""
-    known = state.service_time
-    if known is None or known.sum_s <= 0.0:
-        return 0.0
-    return max(0.0, known.square_sum_s2 * known.runs / known.sum_s**2 - 1.0)
 
 
 def _situation(pool: Pool, seen: Observation, running: int, need: int, limit: Ceiling, interval_s: float) -> Situation:
