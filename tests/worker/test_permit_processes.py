@@ -15,7 +15,7 @@ from tests.worker.test_process import Queue, Start, queue, start  # noqa: F401  
 from tidegate.core.permits import FLEET
 from tidegate.stores.permits import FilePermits
 
-pytestmark = pytest.mark.integration
+pytestmark = [pytest.mark.integration, pytest.mark.timeout(200)]
 
 LIMIT = 6
 T = TypeVar("T")
