@@ -14,7 +14,7 @@ from tidegate.core.decision import Reason
 from tidegate.core.downstream.guard import guard
 from tidegate.core.downstream.state import GuardMemory, Level
 from tidegate.core.fleet import sum_fleet
-from tidegate.core.learn import listen
+from tidegate.core.listen import listen
 from tidegate.core.memory import Presence
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.reports import WAIT_BOUNDS_S, Fleet, WorkerReport, WorkerState

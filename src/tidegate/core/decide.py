@@ -15,7 +15,8 @@ from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
 from tidegate.core.fleet import fleet_limit
 from tidegate.core.health import crowding, health_of, learn_health
-from tidegate.core.learn import learn, listen
+from tidegate.core.learn import learn
+from tidegate.core.listen import listen
 from tidegate.core.model import Pool, PoolState, Retired
 from tidegate.core.need import Load, Sized, need
 from tidegate.core.observation import Observation
@@ -143,16 +144,11 @@ def _remembered(
         override=watched.override,
         contest=watched.contest,
         presence=watched.presence,
-        silence=signals.hearing.silence,
-        mixed_at_s=signals.hearing.mixed_at_s,
         skew=watched.skew,
         idle_since_s=watched.idle_since_s,
         oldest_sent=signals.oldest_sent,
         watched_since_s=watched.watched_since_s,
-        reports_read_at_s=seen.now_s if signals.fleet_heard else state.reports_read_at_s,
         reported_at_s=watched.reported_at_s,
-        slots_per_worker=signals.fleet.slots_per_worker if signals.fleet else state.slots_per_worker,
-        fleet_slots=fleet_limit(state.fleet_slots, signals.fleet),
     )
 
 

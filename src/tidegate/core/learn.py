@@ -1,7 +1,6 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
-import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tidegate.core import times
 from tidegate.core.adapt import blind_s, calm_share, late_by_age, learn_lean, learn_margin, learn_surge, margin_by_age
@@ -19,8 +18,9 @@ from tidegate.core.committed import commit
 from tidegate.core.counts import learn_count_error
 from tidegate.core.delayed import known_per_s, with_due
 from tidegate.core.estimate import Estimate
-from tidegate.core.memory import MovedIn
-from tidegate.core.model import Pool, PoolState, Sample
+from tidegate.core.listen import listen
+from tidegate.core.memory import ClassMemory, MovedIn
+from tidegate.core.model import Balance, Pool, PoolState, Sample, ServiceTime
 from tidegate.core.moved_in import head_age_here, without_moved
 from tidegate.core.need import AGE_PARTS, Load
 from tidegate.core.observation import Observation
@@ -29,12 +29,11 @@ from tidegate.core.removals import without_removals
 from tidegate.core.samples import Samples
 from tidegate.core.sampling import extend_samples
 from tidegate.core.signals import Signals
-from tidegate.core.silence import settled, young_s
 from tidegate.core.typical import typical_per_s
 from tidegate.core.value import changed, maker, value
 from tidegate.core.waiting import head_age_s, older_shares, still_waited_s, waiting
 
-__all__ = ["Learned", "learn", "listen"]
+__all__ = ["Learned", "learn"]
 
 
 @value
@@ -58,13 +57,10 @@ def learn(
     classes = learn_classes(state.classes, signals.fleet, elapsed_s)
     heard = listen(state, seen, signals)
     start_up = times.start_up_s(pool, heard.start_ups_s)
-    measured = times.service_time(pool, known, signals, state.samples) or hinted(pool)
-    measured = mixed(pool, classes, measured) if measured else None
     balance = state.balance
     if seen.fleet.absence is None:  # else the waits that belong to these counts will never be told
         balance = learn_balance(balance, signals.fleet, signals.waiting, elapsed_s)
-    if measured and known is not None and not pool.plain:
-        measured = Estimate(occupancy_s(balance, measured[0].value, measured[1]), measured[0].source), measured[1]
+    measured = _measured(pool, state.samples, signals, known, classes, balance)
     mean_s = measured[0].value if measured else 0.0
     scale = 1.0 if pool.plain else count_scale(balance, still_waited_s(state.samples))
     blind = blind_s(pool, start_up.value)
@@ -90,20 +86,25 @@ def learn(
     return Learned(state, _load(pool, state, seen, signals, measured, start_up, slots_per_worker), notices)
 
 
-def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
-    """With what the reports bring that must be taken note of at each tick, whether counts can be read or not."""
-    starting, hearing = times.learn_start_up(state, seen.capacity, seen.fleet), signals.hearing
-    raises = starting.raises
-    if hearing.mixed or hearing.unheard:
-        young = settled(hearing.silence, math.inf) - settled(hearing.silence, seen.now_s, young_s(state))
-        raises = times.pending_only(raises, max(0, seen.capacity.desired - seen.capacity.running) + young)
-    return changed(
-        state,
-        raises=raises,
-        known_workers=starting.known_workers,
-        start_ups_s=starting.start_ups_s,
-        unsampled=state.unsampled + (signals.fleet.starts if signals.fleet else 0),
-    )
+def _measured(
+    pool: Pool,
+    samples: Sequence[Sample],
+    signals: Signals,
+    known: ServiceTime | None,
+    classes: Mapping[str, ClassMemory],
+    balance: Balance,
+) -> tuple[Estimate, float] | None:
+    """The mean service time, in seconds, of the mix that starts, and its squared coefficient of variation.
+
+    Where workers report, by as much longer or shorter as their slots are busy for more or less than they tell.
+    """
+    measured = times.service_time(pool, known, signals, samples) or hinted(pool)
+    if measured is None:
+        return None
+    mean, variation = mixed(pool, classes, measured)
+    if known is None or pool.plain:
+        return mean, variation
+    return Estimate(occupancy_s(balance, mean.value, variation), mean.source), variation
 
 
 def _is_later(samples: Sequence[Sample], before: Sequence[Sample]) -> bool:
