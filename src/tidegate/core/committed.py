@@ -25,8 +25,9 @@ def commit(state: PoolState, seen: Observation, signals: Signals, start_up_s: fl
     """What is running and what is starting, the latter by the raises that they answer.
 
     Workers that no raise is known for are taken to come after half a start-up time; overdue ones in a tenth of it.
+    Those that hang will never come.
     """
-    desired = seen.capacity.desired
+    desired = seen.capacity.desired - signals.hearing.hanging
     running = min(desired, signals.fleet.taking if signals.fleet else seen.capacity.running)
     missing = desired - running
     starting = []

@@ -18,7 +18,7 @@ from tidegate.core.health import crowding, health_of, learn_health
 from tidegate.core.learn import learn
 from tidegate.core.listen import listen
 from tidegate.core.model import Pool, PoolState, Retired
-from tidegate.core.need import Load, Sized, need
+from tidegate.core.need import Load, Sized, beside_hanging, need
 from tidegate.core.observation import Observation
 from tidegate.core.order import groups_bind
 from tidegate.core.quiet import sized_for_quiet
@@ -189,7 +189,8 @@ def _blind(trail: Trail, signals: Signals) -> None:
 
 def _size(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> None:
     """What the work needs, by the pool's objective; never more than a FIFO queue's groups can keep busy."""
-    trail.sized, steps = _needed(trail, signals, load, limit)
+    hanging, (sized, steps) = signals.hearing.hanging, _needed(trail, signals, load, limit)
+    trail.sized = beside_hanging(sized, trail.seen.capacity.desired - hanging, hanging) if hanging else sized
     trail.workers = trail.sized.workers
     trail.steps.extend((estimate_step(trail.pool, load), *steps))
     trail.notices.extend(step.note for step in steps[1:])
@@ -201,7 +202,9 @@ def _size(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> None:
 def _needed(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> tuple[Sized, tuple[Step, ...]]:
     pool = trail.pool
     if pool.finish_in_s is not None:
-        sized = finish_in_time(pool, load, pool.finish_in_s, trail.seen.capacity.desired, limit.workers)
+        sized = finish_in_time(
+            pool, load, pool.finish_in_s, trail.seen.capacity.desired - signals.hearing.hanging, limit.workers
+        )
         return sized, (sized.step,)
     formula = need if pool.plain else hold_the_wait
     return sized_for_quiet(pool, load, signals, lambda part: formula(pool, part, limit.workers))

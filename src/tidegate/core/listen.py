@@ -3,6 +3,7 @@
 import math
 
 from tidegate.core.fleet import fleet_limit
+from tidegate.core.hanging import learn_silent_work
 from tidegate.core.model import PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.signals import Signals
@@ -17,8 +18,9 @@ def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
     """With who has come, who is silent, what was begun, and how workers are set up: as told now, else as last told."""
     starting, hearing, fleet = learn_start_up(state, seen.capacity, seen.fleet), signals.hearing, signals.fleet
     raises = starting.raises
+    begun = settled(hearing.silence, seen.now_s, young_s(state))
     if hearing.mixed or hearing.unheard:
-        young = settled(hearing.silence, math.inf) - settled(hearing.silence, seen.now_s, young_s(state))
+        young = settled(hearing.silence, math.inf) - begun
         raises = pending_only(raises, max(0, seen.capacity.desired - seen.capacity.running) + young)
     return changed(
         state,
@@ -27,6 +29,9 @@ def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
         start_ups_s=starting.start_ups_s,
         unsampled=state.unsampled + (fleet.starts if fleet else 0),
         silence=hearing.silence,
+        silent_work=learn_silent_work(
+            state.silent_work, fleet, begun, signals.waiting, signals.in_flight, signals.deleted_per_s
+        ),
         mixed_at_s=hearing.mixed_at_s,
         reports_read_at_s=seen.now_s if signals.fleet_heard else state.reports_read_at_s,
         slots_per_worker=fleet.slots_per_worker if fleet else state.slots_per_worker,

@@ -5,7 +5,18 @@ from dataclasses import field
 
 from tidegate.core.value import value
 
-__all__ = ["ClassMemory", "Contest", "HealthMemory", "Marks", "MovedIn", "Presence", "Silence", "Skew"]
+__all__ = [
+    "ClassMemory",
+    "Contest",
+    "HealthMemory",
+    "Marks",
+    "MovedIn",
+    "Presence",
+    "Proof",
+    "Silence",
+    "SilentWork",
+    "Skew",
+]
 
 
 Marks = tuple[tuple[float, float], ...]
@@ -37,6 +48,22 @@ class Presence:
     there: int = 0
     most: int = 0
     missing_since_s: float | None = None
+
+
+@value
+class Proof:
+    """What some have done of what was due if they did as others do: decayed sums."""
+
+    due: float = 0.0
+    done: float = 0.0
+
+
+@value
+class SilentWork:
+    """What workers that do not report have done: messages deleted, slot-seconds in which messages were in flight."""
+
+    deleted: Proof = field(default_factory=Proof)
+    held: Proof = field(default_factory=Proof)
 
 
 @value

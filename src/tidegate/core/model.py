@@ -9,7 +9,7 @@ from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.condition import Pressure
 from tidegate.core.directive import Directive
 from tidegate.core.downstream.state import GuardMemory
-from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence, Silence, Skew
+from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence, Silence, SilentWork, Skew
 from tidegate.core.schema import SCHEMA
 from tidegate.core.value import value
 
@@ -235,6 +235,8 @@ class PoolState:
     """Workers that take work, and those that do not come."""
     silence: Silence = ()
     """Workers that run and are not heard of."""
+    silent_work: SilentWork = field(default_factory=SilentWork)
+    """What these do."""
     mixed_at_s: float | None = None
     """When workers of this pool last ran that do not report, beside others that do."""
     skew: Skew = field(default_factory=Skew)

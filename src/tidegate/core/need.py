@@ -1,6 +1,6 @@
 """How many workers the work needs now, before anything limits them: the plain reading that can be checked by hand."""
 
-from dataclasses import field
+from dataclasses import field, replace
 
 from tidegate.core.committed import Committed
 from tidegate.core.decision import Scalar, Step, shown
@@ -9,7 +9,7 @@ from tidegate.core.model import Outlook, Pool
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
 from tidegate.core.value import value
 
-__all__ = ["AGE_PARTS", "LATE_SHARE_ALLOWED", "Load", "Sized", "drain_s", "need"]
+__all__ = ["AGE_PARTS", "LATE_SHARE_ALLOWED", "Load", "Sized", "beside_hanging", "drain_s", "need"]
 
 AGE_PARTS = 8
 """Into so many the ages of what waits are told apart."""
@@ -64,6 +64,19 @@ class Sized:
     error: float = 0.0
     calm: float = 0.0
     band: float = 0.0
+
+
+def beside_hanging(sized: Sized, working: int, hanging: int) -> Sized:
+    """The count with which so many work as are needed: those that hang are in it while more are needed than work.
+
+    Once enough work it is the need alone, so that the count falls for the ones that hang.
+
+    >>> sized = Sized(5, 20.0, Step("size"))
+    >>> beside_hanging(sized, working=3, hanging=4).workers, beside_hanging(sized, working=5, hanging=4).workers
+    (9, 5)
+    """
+    more = [count + hanging if count > working else count for count in (sized.workers, sized.urgent_workers)]
+    return replace(sized, workers=more[0], urgent_workers=more[1])
 
 
 def drain_s(pool: Pool, load: Load) -> float:

@@ -33,7 +33,8 @@ def retire_step(
     """
     frozen = override is not None and override.kind is OverrideKind.FREEZE
     lower = not frozen and can_lower(signals, seen.capacity)
-    outcome = retire(wanted, retired, seen, gentle=gentle, lower=lower, unheard=signals.hearing.unheard)
+    unheard = signals.hearing.unheard + signals.hearing.hanging
+    outcome = retire(wanted, retired, seen, gentle=gentle, lower=lower, unheard=unheard)
     values: dict[str, Scalar] = {
         "gentle": gentle,
         "retired": outcome.waiting,

@@ -51,10 +51,10 @@ def apply_rules(trail: Trail, state: PoolState, signals: Signals, load: Load | N
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, bounds.ceiling), bounds.ceiling.every)
     trail.apply("downstream", guardrails.under_ceiling(trail.workers, cap), bounds.guarded.values)
     if load is not None and trail.sized is not None and pool.finish_in_s is None and not pool.plain:
-        trail.apply("chance", _patient_rise(trail, trail.sized, load, bounds.lows, watched_s))
+        trail.apply("chance", _patient_rise(trail, trail.sized, load, bounds.lows, watched_s, signals.hearing.hanging))
     trail.apply("ramp", guardrails.ramp(trail.workers, seen.capacity.desired, pool))
-    present = started(trail.workers, seen.capacity.desired, trail.watched.presence, bounds.start_up.value, seen.now_s)
-    trail.apply("starting", present)
+    presence, start_up_s = trail.watched.presence, bounds.start_up.value
+    trail.apply("starting", started(trail.workers, state, presence, signals, seen.capacity, start_up_s))
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, cap, seen.capacity))
     held = guardrails.hold(trail.workers, current, bounds.needs, watched_s, cap, hold_s, patient=not pool.plain)
     band = _band_workers(trail.sized, load)
@@ -82,10 +82,10 @@ def _band_workers(sized: Sized | None, load: Load | None) -> float:
 
 
 def _patient_rise(
-    trail: Trail, sized: Sized, load: Load, lows: tuple[tuple[float, int], ...], watched_s: float
+    trail: Trail, sized: Sized, load: Load, lows: tuple[tuple[float, int], ...], watched_s: float, hanging: int
 ) -> Limit:
     current = trail.seen.capacity.desired
-    there = current * load.slots_per_worker
+    there = max(0, current - hanging) * load.slots_per_worker
     excess = sized.slots / there - 1 if there else math.inf
     error = sized.error / there if there else 0.0
     risen = patient_rise(trail.workers, current, lows, watched_s, excess, error=error, calm=sized.calm)

@@ -2,12 +2,12 @@
 
 One that reported and fell silent may be busy for all that is known, and its next report tells all that it did: nothing
 is reckoned in its place, and nothing scaled in. One of which nothing was heard for a quarter of an hour is a worker
-without the SDK, or one that can't write the table: it is taken to do what those do that report. Should it hang
-instead, that still comes out right: the others then have all the work, and k of n workers that are to have it ask for
-n ÷ k times as many, of which k ÷ n do it.
+without the SDK, or one that can't write the table: it is taken to do what those do that report, unless it is proven
+that it does nothing (`core.hanging`).
 """
 
 from tidegate.core.fleet import heard_of
+from tidegate.core.hanging import nothing_done
 from tidegate.core.memory import Silence
 from tidegate.core.model import PoolState
 from tidegate.core.observation import Observation
@@ -36,6 +36,8 @@ class Hearing:
     stale: bool = False
     mixed: bool = False
     """Workers without reports are usual in this pool."""
+    hanging: int = 0
+    """Others that run and do nothing, as is proven."""
 
 
 def hear(state: PoolState, seen: Observation, heard: int, *, uses_sdk: bool) -> Hearing:
@@ -51,17 +53,18 @@ def hear(state: PoolState, seen: Observation, heard: int, *, uses_sdk: bool) -> 
     lapsed = _lapsed_s(seen, heard)
     listed = sum([each.silent_since_s is not None for each in state.retired])
     recent = sum([ago_s <= SILENT_LIMIT_S for ago_s in lapsed])
-    hung = written_off(state.retired, now_s)
+    given_up = written_off(state.retired, now_s)
     long_silent = settled(silence, now_s)
     unexplained = silent - sum([count for _, count in state.raises])
     if heard and long_silent > len(lapsed) + listed and unexplained > 0:
         mixed = True
     if mixed:
-        unheard, stale = settled(silence, now_s, young_s(state)), min(silent, recent) > hung
+        unheard, stale = settled(silence, now_s, young_s(state)), min(silent, recent) > given_up
     else:
-        unheard, stale = min(long_silent, unexplained), unexplained > max(long_silent if heard else 0, hung)
+        unheard, stale = min(long_silent, unexplained), unexplained > max(long_silent if heard else 0, given_up)
     unheard = max(0, unheard - recent - listed) if heard else 0
-    return Hearing(silence, now_s if mixed else state.mixed_at_s, unheard, stale, mixed)
+    hanging = unheard if nothing_done(state.silent_work) else 0
+    return Hearing(silence, now_s if mixed else state.mixed_at_s, unheard - hanging, stale, mixed, hanging)
 
 
 def is_mixed(state: PoolState, now_s: float) -> bool:

@@ -4,6 +4,7 @@ import math
 
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.foreign import learn_foreign
+from tidegate.core.hanging import said_of_hanging
 from tidegate.core.memory import Contest, MovedIn, Presence, Skew
 from tidegate.core.model import Override, Pool, PoolState
 from tidegate.core.moved_in import moved_in
@@ -45,8 +46,7 @@ def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals, ske
     gap = since_s > 3 * pool.tick_s and since_s > hold_s(pool, start_up_s(pool, state.start_ups_s))
     heard = [worker.reported_at_s for worker in seen.fleet.workers]
     contest, foreign = learn_foreign(pool, state, seen.capacity, now_s)
-    partly = said_of(signals.hearing.unheard, signals.fleet.heard if signals.fleet else 0, seen.capacity.running)
-    said = said_of_clocks(skew), partly, _held_back(signals.fleet)
+    said = said_of_clocks(skew), *_of_silent(signals, seen.capacity.running), _held_back(signals.fleet)
     return _watched(
         override=in_force(state.override, now_s),
         contest=contest,
@@ -58,6 +58,11 @@ def watch(pool: Pool, state: PoolState, seen: Observation, signals: Signals, ske
         reported_at_s=max([*heard, state.reported_at_s or 0.0]) if heard else state.reported_at_s,
         notices=tuple([note for note in (foreign, signals.age_note, *said) if note]),
     )
+
+
+def _of_silent(signals: Signals, running: int) -> tuple[str, str]:
+    heard, hearing = signals.fleet.heard if signals.fleet else 0, signals.hearing
+    return said_of(hearing.unheard, heard, running), said_of_hanging(hearing.hanging, heard, running)
 
 
 def _held_back(fleet: FleetSignals | None) -> str:
