@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.core.closed_loop import WAIT as CLOSED
+from tests.core.closed_loop import World
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core.committed import Committed, commit, workers_by
 from tidegate.core.decide import decide
@@ -99,6 +101,16 @@ def test_a_surge_needs_headroom_where_the_target_is_shorter_than_the_blind_windo
     assert values(doubling, target_wait_s=600.0)["headroom_slots"] == 0.0
     # blind for 30 + 10 + 60 s, ten of which are allowed: 2 × 160 × (1 − 10/100)
     assert values(doubling, target_wait_s=10.0)["headroom_slots"] == pytest.approx(288, rel=0.01)
+
+
+def test_a_pool_that_may_sleep_does_within_hours_of_the_last_message_though_nothing_could_start_in_time_then() -> None:
+    asleep = World(
+        replace(CLOSED, min_workers=0, target_wait_s=20), lambda at_s: 1.0 if at_s < 3600 else 0.0, start_up_s=90
+    )
+    asleep.run(3600)
+    assert asleep.last.desired >= 1
+    asleep.run(4 * 3600)
+    assert asleep.last.desired == 0
 
 
 def test_a_rate_that_may_not_last_is_backlog_where_there_is_time_to_see_and_load_where_there_is_none_or_prompt() -> (

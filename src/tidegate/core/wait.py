@@ -48,6 +48,10 @@ BLINDS_TO_CORRECT = 2.0
 """Blind windows that are left of the target where a backlog is given the time that its length allows: to see that the
 plan for it was wrong, and to do something about it."""
 
+FADED_SLOTS = 0.05
+"""Headroom below this is none. It fades by the hour in a pool that is asleep, and rounds up to a whole worker, which
+else stands by for a day after the last message."""
+
 TAU_TARGETS = 1.0
 TAU_BLINDS = 2.0
 """The backlog goes to its set point over the target wait, or twice the blind window where that is longer: it is an
@@ -148,7 +152,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         standing_wait_s=standing_s,
         erlang=erlang,
         reserve=grown * unanswered,
-        headroom=to_bear * mean_s,
+        headroom=to_bear * mean_s if to_bear * mean_s >= FADED_SLOTS else 0.0,
         regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
         drain=deadline_workers(pool, load, bound_s, expected_per_s, blind) * load.slots_per_worker,
     )
