@@ -14,6 +14,7 @@ from tidegate.core.downstream.guard import guard
 from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
 from tidegate.core.fleet import fleet_limit
+from tidegate.core.foreign import as_asked, replaced_lately
 from tidegate.core.health import crowding, health_of, learn_health
 from tidegate.core.learn import learn
 from tidegate.core.listen import listen
@@ -52,14 +53,14 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     what can't be known ends in a decision that holds and says why.
     """
     skew = learn_skew(state.skew, observation)
-    observation = on_our_clock(observation, skew)
+    observation, on_its_way = as_asked(state, on_our_clock(observation, skew))
     signals = read_signals(pool, state, observation)
     watched = watch(pool, state, observation, signals, skew)
     slots_per_worker = known_slots(pool, state, signals, observation.now_s)
     permits = fleet_limit(state.fleet_slots, signals.fleet)
     limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s, permits)
     current = serving(state.retired, observation.capacity)
-    trail = Trail(pool, observation, watched, current, notices=list(watched.notices))
+    trail = Trail(pool, observation, watched, current, notices=[*filter(None, (on_its_way, *watched.notices))])
     trail.steps.append(signals_step(pool, state, signals, observation.now_s))
     trail.steps.append(capacity_step(state, observation, slots_per_worker))
     load = None
@@ -140,6 +141,7 @@ def _remembered(
         directive=told(state.directive, retired, seen, shed=shed, resumed=resumed),
         raises=times.record_change(state.raises, seen.now_s, trail.workers - current),
         desired=trail.workers,
+        replaced=replaced_lately(state, seen.now_s, current, trail.workers),
         health=learn_health(state.health, seen.now_s, current, trail.workers, seen.now_s - last_s, pinned=pinned),
         override=watched.override,
         contest=watched.contest,

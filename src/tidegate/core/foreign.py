@@ -11,14 +11,39 @@ from tidegate.core.decision import Reason
 from tidegate.core.guardrails import Limit
 from tidegate.core.memory import Contest
 from tidegate.core.model import Pool, PoolState
-from tidegate.core.observation import Capacity
+from tidegate.core.observation import Capacity, Observation
 
-__all__ = ["learn_foreign", "yielded"]
+__all__ = ["as_asked", "learn_foreign", "replaced_lately", "yielded"]
+
+EFFECT_S = 60.0
+"""For less than so long a platform may go on showing a count that was replaced: calls are throttled, answers are of a
+moment ago. How long ECS does is unverified; a Lambda's next tick, a minute later, is beyond it."""
 
 FIGHT_CHANGES = 3
 FIGHT_WITHIN_S = 600.0
 PAUSE_LONGEST_S = 4 * 3600.0
 FORGOTTEN_S = 3600.0
+
+
+def as_asked(state: PoolState, seen: Observation) -> tuple[Observation, str]:
+    """The observation as it will be once the count that was asked for is there, with that in words; else as it is.
+
+    A count that we ourselves replaced within the last minute was not set by somebody else: ours is on its way.
+    """
+    asked, found = state.desired, seen.capacity.desired
+    if asked is None or asked == found:
+        return seen, ""
+    since_s = [seen.now_s - at_s for at_s, count in state.replaced if count == found]
+    if not since_s or since_s[-1] >= EFFECT_S:
+        return seen, ""
+    note = f"the platform still shows {found} as the desired count, {since_s[-1]:.0f} s after it was replaced"
+    return replace(seen, capacity=replace(seen.capacity, desired=asked)), note
+
+
+def replaced_lately(state: PoolState, now_s: float, current: int, workers: int) -> tuple[tuple[float, int], ...]:
+    """What `PoolState.replaced` is from now on, `workers` being asked for in place of `current`."""
+    recent = tuple([each for each in state.replaced if now_s - each[0] < EFFECT_S])
+    return recent if workers == current else (*recent, (now_s, current))
 
 
 def learn_foreign(pool: Pool, state: PoolState, capacity: Capacity, now_s: float) -> tuple[Contest, str]:

@@ -225,6 +225,8 @@ class PoolState:
     override: Override | None = None
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""
+    replaced: tuple[tuple[float, int], ...] = ()
+    """(at_s, the count that was there) of the last minute's changes of ours: a platform may show these for a while."""
     oldest_sent: Marks = ()
     """What could be the oldest message that waits, by the minute (`core.age`)."""
     moved_in: MovedIn | None = None
