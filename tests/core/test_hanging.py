@@ -109,7 +109,7 @@ def test_with_them_beside_never_fewer_are_wanted_and_more_needed_never_means_few
     needed: int, working: int, hanging: int
 ) -> None:
     counts = [
-        beside_hanging(Sized(workers, 4.0 * workers, Step("size"), workers), working, hanging)
+        beside_hanging(Sized(workers, 4.0 * workers, lambda: Step("size"), workers), working, hanging)
         for workers in (needed, needed + 1)
     ]
     assert needed <= counts[0].workers <= counts[1].workers

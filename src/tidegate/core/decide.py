@@ -4,18 +4,18 @@ Pure and total: the same three values give the same decision on a laptop, in Lam
 The order is fixed: signals, estimate, size, ceiling, ramp and hold, floor; each step leaves its values behind.
 """
 
+from functools import partial
 from typing import Final
 
 from tidegate.core import guardrails, times
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
-from tidegate.core.decision import Action, Decision, Health, Reason, Step
+from tidegate.core.decision import Decision, Reason, Step, decided
 from tidegate.core.downstream.guard import guard
-from tidegate.core.explain import bulk_sentence, sentence, sentence_without_need
 from tidegate.core.finish_by import finish_in_time
 from tidegate.core.fleet import fleet_limit
 from tidegate.core.foreign import as_asked, replaced_lately
-from tidegate.core.health import crowding, health_of, learn_health
+from tidegate.core.health import learn_health
 from tidegate.core.learn import learn
 from tidegate.core.listen import listen
 from tidegate.core.model import Pool, PoolState, Retired
@@ -24,13 +24,13 @@ from tidegate.core.observation import Observation
 from tidegate.core.order import groups_bind
 from tidegate.core.quiet import sized_for_quiet
 from tidegate.core.retire import is_gentle, serving
-from tidegate.core.retire_step import retire_step, told
+from tidegate.core.retire_step import directed, retire_step
 from tidegate.core.rules import Bounds, apply_rules, needs_with_band
 from tidegate.core.signals import Freshness, Signals, known_slots, read_signals
 from tidegate.core.skew import learn_skew, on_our_clock
-from tidegate.core.steps import capacity_step, estimate_step, signals_step
+from tidegate.core.told import told
 from tidegate.core.trail import Trail
-from tidegate.core.value import changed, maker
+from tidegate.core.value import changed
 from tidegate.core.wait import hold_the_wait
 from tidegate.core.watch import watch
 
@@ -43,7 +43,6 @@ _BLIND = {
 }
 _PINNED = (Reason.CEILING, Reason.MAXIMUM)
 _NORMAL: Final = Condition.NORMAL
-_decided = maker(Decision)
 
 
 def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Decision, PoolState]:
@@ -60,32 +59,28 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     permits = fleet_limit(state.fleet_slots, signals.fleet)
     limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s, permits)
     current = serving(state.retired, observation.capacity)
-    trail = Trail(pool, observation, watched, current, notices=[*filter(None, (on_its_way, *watched.notices))])
-    trail.steps.append(signals_step(pool, state, signals, observation.now_s))
-    trail.steps.append(capacity_step(state, observation, slots_per_worker))
-    load = None
+    trail = Trail(pool, state, observation, signals, watched, slots_per_worker, current)
+    trail.notices.extend(filter(None, (on_its_way, *watched.notices)))
     if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
         _blind(trail, signals)
         state = changed(listen(state, observation, signals), moved_in=watched.moved_in)
     else:
         learned = learn(pool, state, observation, signals, watched.moved_in, slots_per_worker)
-        state, load = learned.state, learned.load
+        state, trail.load = learned.state, learned.load
         trail.notices.extend(learned.notices)
-        if load is None:
+        if learned.load is None:
             _unmeasured(trail, signals)
         else:
-            _size(trail, signals, load, limit)
-    return _limited(trail, state, signals, limit, load)
+            _size(trail, signals, learned.load, limit)
+    return _limited(trail, state, limit)
 
 
-def _limited(
-    trail: Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None
-) -> tuple[Decision, PoolState]:
+def _limited(trail: Trail, state: PoolState, limit: Ceiling) -> tuple[Decision, PoolState]:
     """From the need (or from what is there, where none can be reckoned) to the count to ask for."""
-    pool, seen, current, wanted = trail.pool, trail.seen, trail.seen.capacity.desired, trail.workers
-    bounds = _bounds(trail, state, signals, limit, load)
-    apply_rules(trail, state, signals, load, bounds)
-    pressure = _pressure(trail, state.pressure, bounds, load, wanted)
+    seen, signals, current, wanted = trail.seen, trail.signals, trail.seen.capacity.desired, trail.workers
+    bounds = _bounds(trail, state, limit)
+    apply_rules(trail, state, bounds)
+    pressure = _pressure(trail, state.pressure, bounds, wanted)
     condition = condition_of(pressure)
     if condition is not _NORMAL:
         trail.notices.append("late, and no more workers may be had: producers are told to send less")
@@ -95,20 +90,19 @@ def _limited(
     trail.apply("retire", retiring, values)
     reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
     pinned = reason in _PINNED
-    state = _remembered(trail, state, signals, bounds, pressure, retired, pinned=pinned)
-    crowded = _crowded(trail, state, load) if load is not None and state.classes else ()
-    health = health_of(state.health, pool, seen.now_s, (*trail.notices, *crowded))
-    return _decision(trail, signals.errors, health, reason, condition, _said(trail, load, wanted, reason)), state
+    state = _remembered(trail, state, bounds, pressure, retired, pinned=pinned)
+    tell = partial(told, trail, state, wanted, reason)
+    return decided(trail.pool.name, seen.now_s, current, trail.workers, reason, signals.errors, condition, tell), state
 
 
-def _bounds(trail: Trail, state: PoolState, signals: Signals, limit: Ceiling, load: Load | None) -> Bounds:
+def _bounds(trail: Trail, state: PoolState, limit: Ceiling) -> Bounds:
     """What the rules go by: the ceiling, the guard under it, and what was needed lately, now included."""
-    pool, seen, wanted = trail.pool, trail.seen, trail.workers
+    pool, seen, load, wanted = trail.pool, trail.seen, trail.load, trail.workers
     start_up = load.start_up if load is not None else times.start_up_s(pool, state.start_ups_s)
     high = needs_with_band(wanted, trail.sized, load)
     return Bounds(
         ceiling=limit,
-        guarded=guard(pool, state, seen, signals, min(wanted, limit.workers), limit, start_up.value),
+        guarded=guard(pool, state, seen, trail.signals, min(wanted, limit.workers), limit, start_up.value),
         needs=guardrails.remember_need(state.needs, seen.now_s, high, guardrails.PATIENCE_AT_MOST_S),
         lows=guardrails.remember_low(state.lows, seen.now_s, wanted),
         start_up=start_up,
@@ -119,7 +113,6 @@ def _bounds(trail: Trail, state: PoolState, signals: Signals, limit: Ceiling, lo
 def _remembered(
     trail: Trail,
     state: PoolState,
-    signals: Signals,
     bounds: Bounds,
     pressure: Pressure | None,
     retired: tuple[Retired, ...],
@@ -127,7 +120,7 @@ def _remembered(
     pinned: bool,
 ) -> PoolState:
     """The state with what this tick saw and did, in one copy: copies are a good part of what a decision costs."""
-    seen, watched = trail.seen, trail.watched
+    seen, signals, watched = trail.seen, trail.signals, trail.watched
     current, last_s = seen.capacity.desired, seen.now_s if state.ticked_at_s is None else state.ticked_at_s
     resumed, shed = watched.watched_since_s == seen.now_s, condition_of(pressure) is not _NORMAL
     return changed(
@@ -138,7 +131,7 @@ def _remembered(
         guard=bounds.guarded.memory,
         pressure=pressure,
         retired=retired,
-        directive=told(state.directive, retired, seen, shed=shed, resumed=resumed),
+        directive=directed(state.directive, retired, seen, shed=shed, resumed=resumed),
         raises=times.record_change(state.raises, seen.now_s, trail.workers - current),
         desired=trail.workers,
         replaced=replaced_lately(state, seen.now_s, current, trail.workers),
@@ -154,33 +147,15 @@ def _remembered(
     )
 
 
-def _said(trail: Trail, load: Load | None, wanted: int, reason: Reason) -> str:
-    """The sentence: what was seen and needs, which rule had the last word, what was noticed."""
-    current = trail.seen.capacity.desired
-    if load is None or trail.sized is None:
-        said = sentence_without_need(current, trail.workers, reason, trail.note)
-    elif trail.pool.finish_in_s is not None:
-        said = bulk_sentence(current, trail.workers, reason, trail.sized.step.note, trail.note)
-    else:
-        said = sentence(trail.pool, load, current, wanted, trail.workers, reason, trail.note)
-    return "; ".join((said, *trail.notices))
-
-
-def _pressure(trail: Trail, known: Pressure | None, bounds: Bounds, load: Load | None, wanted: int) -> Pressure | None:
+def _pressure(trail: Trail, known: Pressure | None, bounds: Bounds, wanted: int) -> Pressure | None:
     """Late, and no more workers may be had: after a minute that is a state, and producers are told to send less."""
-    cause = None
+    cause, load = None, trail.load
     if load is not None:
         cause = _NORMAL
         late = trail.pool.finish_in_s is None and load.head_age.value > trail.pool.target_wait_s
         if late and wanted > bounds.guarded.limit.workers:
             cause = Condition.AT_CEILING if wanted > bounds.ceiling.workers else Condition.DOWNSTREAM
     return pressed(known, trail.seen.now_s, cause)
-
-
-def _crowded(trail: Trail, state: PoolState, load: Load) -> tuple[str, ...]:
-    slots = trail.seen.capacity.desired * load.slots_per_worker
-    said = crowding(trail.pool, state.classes, load.arrivals.value, slots, load.service_time.value)
-    return (said,) if said else ()
 
 
 def _blind(trail: Trail, signals: Signals) -> None:
@@ -191,23 +166,21 @@ def _blind(trail: Trail, signals: Signals) -> None:
 
 def _size(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> None:
     """What the work needs, by the pool's objective; never more than a FIFO queue's groups can keep busy."""
-    hanging, (sized, steps) = signals.hearing.hanging, _needed(trail, signals, load, limit)
+    hanging, (sized, trail.quiet) = signals.hearing.hanging, _needed(trail, signals, load, limit)
     trail.sized = beside_hanging(sized, trail.seen.capacity.desired - hanging, hanging) if hanging else sized
     trail.workers = trail.sized.workers
-    trail.steps.extend((estimate_step(trail.pool, load), *steps))
-    trail.notices.extend(step.note for step in steps[1:])
+    if trail.quiet is not None:
+        trail.notices.append(trail.quiet.note)
     if load.fifo:
         idle_since_s, now_s = trail.watched.idle_since_s, trail.seen.now_s
         trail.apply("groups", groups_bind(trail.workers, signals.fleet, signals.waiting, idle_since_s, now_s))
 
 
-def _needed(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> tuple[Sized, tuple[Step, ...]]:
+def _needed(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> tuple[Sized, Step | None]:
     pool = trail.pool
     if pool.finish_in_s is not None:
-        sized = finish_in_time(
-            pool, load, pool.finish_in_s, trail.seen.capacity.desired - signals.hearing.hanging, limit.workers
-        )
-        return sized, (sized.step,)
+        working = trail.seen.capacity.desired - signals.hearing.hanging
+        return finish_in_time(pool, load, pool.finish_in_s, working, limit.workers), None
     formula = need if pool.plain else hold_the_wait
     return sized_for_quiet(pool, load, signals, lambda part: formula(pool, part, limit.workers))
 
@@ -217,23 +190,3 @@ def _unmeasured(trail: Trail, signals: Signals) -> None:
     trail.reason = Reason.UNMEASURED
     trail.note = "no handler has finished yet and there is no service_time_hint, so nothing can be sized"
     trail.workers = max(trail.workers, 1) if signals.in_hand > 0 else trail.workers
-
-
-def _decision(
-    trail: Trail, errors: tuple[str, ...], health: Health, reason: Reason, condition: Condition, words: str
-) -> Decision:
-    current = trail.seen.capacity.desired
-    action = Action.OUT if trail.workers > current else Action.IN if trail.workers < current else Action.HOLD
-    return _decided(
-        pool=trail.pool.name,
-        at_s=trail.seen.now_s,
-        current=current,
-        desired=trail.workers,
-        action=action,
-        reason=reason,
-        sentence=words,
-        steps=tuple(trail.steps),
-        errors=errors,
-        health=health,
-        state=condition,
-    )

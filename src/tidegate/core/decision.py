@@ -1,14 +1,15 @@
 """A pool's decision: what is wanted, which rule had the last word, and every step's values. All frozen."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidegate.core.condition import Condition
 from tidegate.core.schema import SCHEMA
 from tidegate.core.value import value
 
-__all__ = ["Action", "Decision", "Health", "Reason", "Scalar", "Step", "shown"]
+__all__ = ["Action", "Decision", "Health", "Reason", "Scalar", "Step", "Told", "decided", "shown"]
 
 Scalar = float | int | str | bool | None
 
@@ -23,6 +24,9 @@ class Action(StrEnum):
     OUT = "out"
     IN = "in"
     HOLD = "hold"
+
+
+_OUT, _IN, _HOLD = Action.OUT, Action.IN, Action.HOLD
 
 
 class Reason(StrEnum):
@@ -87,8 +91,43 @@ class Health:
     advice: tuple[str, ...] = ()
 
 
+class Told(NamedTuple):
+    """What a decision says of itself: for people, logs and metrics; nothing is decided by it."""
+
+    sentence: str
+    steps: tuple[Step, ...]
+    health: Health
+
+
+class _ToldWhenAsked:
+    """What a decision says of itself is put together when somebody first looks at any of it, and then kept.
+
+    That takes a good part of a tick's time, and of a simulation's decisions hardly any is read. It depends on nothing
+    but what `decide` was given, so it doesn't matter when it is asked for.
+    """
+
+    __slots__ = ("_tell",)
+
+    if TYPE_CHECKING:
+        _tell: Callable[[], Told]
+    else:  # a type checker would take any name for an attribute
+
+        def __getattr__(self, name):
+            """Called for what has not been set yet."""
+            if name not in Told._fields:
+                raise AttributeError(f"{type(self).__name__} has no {name}")
+            told = self._tell()
+            for field_name, value in zip(Told._fields, told, strict=True):
+                _set(self, field_name, value)
+            _set(self, "_tell", lambda: told)  # what it was told by can go
+            return getattr(told, name)
+
+
+_set: Final = object.__setattr__
+
+
 @dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(_ToldWhenAsked):
     """Desired count, reason code, one sentence, and every step's values."""
 
     pool: str
@@ -104,3 +143,28 @@ class Decision:
     state: Condition = Condition.NORMAL
     """Late for more than a minute at the ceiling (or under the downstream guard): producers are asked to send less."""
     schema: int = SCHEMA
+
+
+def decided(
+    pool: str,
+    at_s: float,
+    current: int,
+    desired: int,
+    reason: Reason,
+    errors: tuple[str, ...],
+    state: Condition,
+    tell: Callable[[], Told],
+) -> Decision:
+    """A decision that is told when somebody asks: equal to the one that is made with all that `tell` gives."""
+    made = object.__new__(Decision)
+    _set(made, "pool", pool)
+    _set(made, "at_s", at_s)
+    _set(made, "current", current)
+    _set(made, "desired", desired)
+    _set(made, "action", _OUT if desired > current else _IN if desired < current else _HOLD)
+    _set(made, "reason", reason)
+    _set(made, "errors", errors)
+    _set(made, "state", state)
+    _set(made, "schema", SCHEMA)
+    _set(made, "_tell", tell)
+    return made

@@ -6,6 +6,7 @@ It is reckoned again at every tick from what is left: an estimate that was wrong
 
 import math
 from dataclasses import dataclass
+from functools import partial
 
 from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step
@@ -40,6 +41,11 @@ def finish_in_time(pool: Pool, load: Load, left_s: float, current: int, most_wor
     needed = max(workers_for(plan.workers, 1), 1 if plan.due > 0 else 0)
     surplus = current - needed
     kept = current if plan.due > 0 and 0 < surplus <= max(1.0, SPARE_WORKERS * current) else needed
+    tell = partial(_step, plan, load, needed, kept, most_workers, left_s)
+    return Sized(kept, float(kept * load.slots_per_worker), tell)
+
+
+def _step(plan: _Plan, load: Load, needed: int, kept: int, most_workers: int, left_s: float) -> Step:
     values: dict[str, Scalar] = {
         "left_s": round(left_s, 1),
         "usable_s": round(plan.left_s, 1),
@@ -50,8 +56,7 @@ def finish_in_time(pool: Pool, load: Load, left_s: float, current: int, most_wor
         "needed": needed,
         "workers": kept,
     }
-    step = Step("size", values, _said(plan, load, needed, most_workers, left_s))
-    return Sized(kept, float(kept * load.slots_per_worker), step)
+    return Step("size", values, _said(plan, load, needed, most_workers, left_s))
 
 
 def _plan(pool: Pool, load: Load, left_s: float, current: int) -> _Plan:

@@ -1,6 +1,8 @@
 """How many workers the work needs now, before anything limits them: the plain reading that can be checked by hand."""
 
+from collections.abc import Callable
 from dataclasses import field, replace
+from functools import partial
 
 from tidegate.core.committed import Committed
 from tidegate.core.decision import Scalar, Step, shown
@@ -50,7 +52,7 @@ class Load:
 
 @value
 class Sized:
-    """What the work needs: whole workers, the slots that they are made of, and the step that says how it was reckoned.
+    """What the work needs: whole workers, the slots that they are made of, and what tells how that was reckoned.
 
     `urgent_workers` is the part that messages' deadlines ask for, which no doubt about a rate may hold up. `error` is
     one standard deviation of the slots, in slots; `calm`, how far it is worth to wait that out; `band`, the slots by
@@ -59,11 +61,16 @@ class Sized:
 
     workers: int
     slots: float
-    step: Step
+    tell: Callable[[], Step]
     urgent_workers: int = 0
     error: float = 0.0
     calm: float = 0.0
     band: float = 0.0
+
+    @property
+    def step(self) -> Step:
+        """With every value, put together for who asks."""
+        return self.tell()
 
 
 def beside_hanging(sized: Sized, working: int, hanging: int) -> Sized:
@@ -71,7 +78,7 @@ def beside_hanging(sized: Sized, working: int, hanging: int) -> Sized:
 
     Once enough work it is the need alone, so that the count falls for the ones that hang.
 
-    >>> sized = Sized(5, 20.0, Step("size"))
+    >>> sized = Sized(5, 20.0, lambda: Step("size"))
     >>> beside_hanging(sized, working=3, hanging=4).workers, beside_hanging(sized, working=5, hanging=4).workers
     (9, 5)
     """
@@ -109,15 +116,19 @@ def need(pool: Pool, load: Load, most_workers: int) -> Sized:
         utilization = rate * mean_s / steady if steady else 1.0
         slots = steady + load.waiting / drain * mean_s
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
+    return Sized(workers, slots, partial(_step, load, drain, utilization, slots, workers))
+
+
+def _step(load: Load, drain: float, utilization: float, slots: float, workers: int) -> Step:
     values: dict[str, Scalar] = {
-        "arrivals_per_s": shown(rate, 3),
+        "arrivals_per_s": shown(load.arrivals.value, 3),
         "waiting": load.waiting,
         "drain_s": shown(drain, 3),
-        "service_time_s": shown(mean_s, 4),
+        "service_time_s": shown(load.service_time.value, 4),
         "utilization": shown(utilization, 3),
         "slots": shown(slots, 2),
         "slots_per_worker": load.slots_per_worker,
         "workers": workers,
     }
     note = f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker"
-    return Sized(workers, slots, Step("size", values, note))
+    return Step("size", values, note)

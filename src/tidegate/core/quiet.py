@@ -36,16 +36,16 @@ def quiet_load(load: Load, quiet: Quiet) -> Load:
 
 def sized_for_quiet(
     pool: Pool, load: Load, signals: Signals, size: Callable[[Load], Sized]
-) -> tuple[Sized, tuple[Step, ...]]:
+) -> tuple[Sized, Step | None]:
     """What `size` says; where there are noisy groups, no more workers than the quiet ones need and a share on top.
 
-    With the steps to show: a second one where the quiet groups were looked at. Without their metrics, or with no noisy
+    With the step to show where the quiet groups were looked at. Without their metrics, or with no noisy
     group, it is what `size` says.
     """
     sized = size(load)
     quiet = signals.quiet
     if quiet is None or quiet.noisy_groups <= 0:
-        return sized, (sized.step,)
+        return sized, None
     alone = size(quiet_load(load, quiet)).workers
     extra = math.ceil(pool.noisy_share * pool.max_workers)
     bounded = min(sized.workers, alone + extra)
@@ -62,4 +62,4 @@ def sized_for_quiet(
         "before": sized.workers,
         "after": bounded,
     }
-    return replace(sized, workers=bounded), (sized.step, Step("quiet_groups", values, note))
+    return replace(sized, workers=bounded), Step("quiet_groups", values, note)

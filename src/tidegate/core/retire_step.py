@@ -12,7 +12,7 @@ from tidegate.core.reports import WorkerState
 from tidegate.core.retire import Outcome, retire
 from tidegate.core.signals import Signals
 
-__all__ = ["retire_step", "told"]
+__all__ = ["directed", "retire_step"]
 
 _RUNNING = WorkerState.RUNNING
 
@@ -44,7 +44,9 @@ def retire_step(
     return _limit(outcome, before), values, outcome.retired
 
 
-def told(before: Directive, retired: Sequence[Retired], seen: Observation, *, shed: bool, resumed: bool) -> Directive:
+def directed(
+    before: Directive, retired: Sequence[Retired], seen: Observation, *, shed: bool, resumed: bool
+) -> Directive:
     """What the pool's workers and producers are told; `resumed`: the first word after a gap in the ticks.
 
     A word may have been lost: the controller was killed between the state's save and it, or a second one that had

@@ -38,13 +38,13 @@ class Bounds:
     gentle: bool
 
 
-def apply_rules(trail: Trail, state: PoolState, signals: Signals, load: Load | None, bounds: Bounds) -> None:
+def apply_rules(trail: Trail, state: PoolState, bounds: Bounds) -> None:
     """Ceiling, downstream, chance, ramp, starting, minimum, hold, contest, override, freshness, busy.
 
     An override comes after those that it need not respect (the downstream guard too), and before what no operator can
     mean to break: missing signals and running handlers. Its words stay whatever comes after it.
     """
-    pool, seen = trail.pool, trail.seen
+    pool, seen, signals, load = trail.pool, trail.seen, trail.signals, trail.load
     current, cap = serving(state.retired, seen.capacity), bounds.guarded.limit
     override, hold_s = trail.watched.override, times.hold_s(pool, bounds.start_up)
     watched_s = seen.now_s - trail.watched.watched_since_s

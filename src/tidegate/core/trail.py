@@ -5,35 +5,45 @@ from dataclasses import dataclass, field
 
 from tidegate.core.decision import Reason, Scalar, Step
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import Pool
-from tidegate.core.need import Sized
+from tidegate.core.model import Pool, PoolState
+from tidegate.core.need import Load, Sized
 from tidegate.core.observation import Observation
+from tidegate.core.signals import Signals
 from tidegate.core.watch import Watched
 
-__all__ = ["Trail"]
+__all__ = ["Ruled", "Trail"]
+
+Ruled = tuple[str, int, Limit, Mapping[str, Scalar]]
+"""A rule's name, the count before it, what it made of that, and what else it went by."""
 
 
 @dataclass(slots=True)
 class Trail:
-    """Each step is kept, and the last rule that changed the count, in words too."""
+    """What was seen and reckoned at this tick, and what each rule did; what follows from it in words is `core.told`."""
 
     pool: Pool
+    before: PoolState
+    """As it was when the tick began."""
     seen: Observation
+    signals: Signals
     watched: Watched
+    slots_per_worker: int
     workers: int
-    steps: list[Step] = field(default_factory=list)
-    reason: Reason | None = None
-    note: str = ""
+    load: Load | None = None
+    """None where no service time is known, or no counts."""
     sized: Sized | None = None
     """What the work needs; None where that can't be known."""
+    quiet: Step | None = None
+    """What a fair queue's quiet groups need, where there are noisy ones."""
+    ruled: list[Ruled] = field(default_factory=list)
+    reason: Reason | None = None
+    """Of the last rule that changed the count, and that in words."""
+    note: str = ""
     notices: list[str] = field(default_factory=list)
 
-    def apply(self, name: str, limit: Limit, values: Mapping[str, Scalar] | None = None) -> None:
-        """The count as this rule leaves it, the rule's step, and its reason where it changed the count."""
-        before, self.workers = self.workers, limit.workers
+    def apply(self, name: str, limit: Limit, values: Mapping[str, Scalar] = {}) -> None:  # only read
+        """The count as this rule leaves it, and its reason where it changed the count."""
+        self.ruled.append((name, self.workers, limit, values))
+        self.workers = limit.workers
         if limit.reason is not None:
             self.reason, self.note = limit.reason, limit.note
-        seen: dict[str, Scalar] = {"before": before, "after": limit.workers}
-        if values:
-            seen.update(values)
-        self.steps.append(Step(name, seen, limit.note))

@@ -7,6 +7,7 @@ deadline, and capacity that is on its way is counted before more is asked for.
 """
 
 import math
+from functools import partial
 
 from tidegate.core.adapt import BAND_SIGMAS, blind_s, growth
 from tidegate.core.committed import workers_by
@@ -90,35 +91,8 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
     workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     urgent = workers_for(terms.drain, load.slots_per_worker)
     rate_error, error, calm = _errors(load, terms)
-    values: dict[str, Scalar] = {
-        "arrivals_per_s": shown(load.arrivals.value, 3),
-        "lasting_per_s": shown(terms.lasting_per_s, 3),
-        "waiting": shown(load.waiting, 1),
-        "service_time_s": shown(load.service_time.value, 4),
-        "offered_slots": shown(terms.offered, 3),
-        "blind_s": shown(terms.blind_s, 1),
-        "growth": shown(terms.growth, 3),
-        "lean": shown(load.lean, 3),
-        "bound_s": shown(terms.bound_s, 1),
-        "patience": shown(terms.patience, 3),
-        "leanness": shown(terms.leanness, 3),
-        "standing_wait_s": shown(terms.standing_wait_s, 2),
-        "erlang_slots": terms.erlang,
-        "headroom_slots": shown(terms.headroom, 2),
-        "regulated_slots": shown(terms.regulated, 2),
-        "drain_slots": shown(terms.drain, 2),
-        "running": load.committed.running,
-        "starting": sum([count for _, count in load.committed.starting]),
-        "slots": shown(slots, 2),
-        "urgent_workers": urgent,
-        "chance_per_s": shown(load.chance_per_s, 4),
-        "error_slots": shown(error, 3),
-        "calm": shown(calm, 3),
-        "slots_per_worker": load.slots_per_worker,
-        "workers": workers,
-    }
-    note = f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker"
-    return Sized(workers, slots, Step("size", values, note), urgent, error, calm, BAND_SIGMAS * load.calm * rate_error)
+    tell = partial(_step, load, terms, slots, workers, urgent, error, calm)
+    return Sized(workers, slots, tell, urgent, error, calm, BAND_SIGMAS * load.calm * rate_error)
 
 
 def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
@@ -174,6 +148,38 @@ def _errors(load: Load, terms: _Terms) -> tuple[float, float, float]:
     shorter = load.calm * load.arrivals.error * mean_s * max(1.0, terms.reserve)
     calm = load.calm * min(1.0, math.hypot(rate_error, wander, shorter) / load.slots_per_worker)
     return rate_error, math.hypot(rate_error, calm * wander, shorter), calm
+
+
+def _step(load: Load, terms: _Terms, slots: float, workers: int, urgent: int, error: float, calm: float) -> Step:
+    values: dict[str, Scalar] = {
+        "arrivals_per_s": shown(load.arrivals.value, 3),
+        "lasting_per_s": shown(terms.lasting_per_s, 3),
+        "waiting": shown(load.waiting, 1),
+        "service_time_s": shown(load.service_time.value, 4),
+        "offered_slots": shown(terms.offered, 3),
+        "blind_s": shown(terms.blind_s, 1),
+        "growth": shown(terms.growth, 3),
+        "lean": shown(load.lean, 3),
+        "bound_s": shown(terms.bound_s, 1),
+        "patience": shown(terms.patience, 3),
+        "leanness": shown(terms.leanness, 3),
+        "standing_wait_s": shown(terms.standing_wait_s, 2),
+        "erlang_slots": terms.erlang,
+        "headroom_slots": shown(terms.headroom, 2),
+        "regulated_slots": shown(terms.regulated, 2),
+        "drain_slots": shown(terms.drain, 2),
+        "running": load.committed.running,
+        "starting": sum([count for _, count in load.committed.starting]),
+        "slots": shown(slots, 2),
+        "urgent_workers": urgent,
+        "chance_per_s": shown(load.chance_per_s, 4),
+        "error_slots": shown(error, 3),
+        "calm": shown(calm, 3),
+        "slots_per_worker": load.slots_per_worker,
+        "workers": workers,
+    }
+    note = f"{slots:.1f} slots of work, at {load.slots_per_worker} slots per worker"
+    return Step("size", values, note)
 
 
 def _patience(pool: Pool, blind: float) -> float:
