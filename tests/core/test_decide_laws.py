@@ -10,6 +10,7 @@ from tidegate.core.absence import Absence
 from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.decision import Action, Decision, Reason
+from tidegate.core.guardrails import ramp
 from tidegate.core.model import Balance, Outlook, Override, OverrideKind, Pool, PoolState, ServiceTime
 from tidegate.core.observation import Observation
 
@@ -91,7 +92,7 @@ def test_bounds_always_hold(pool: Pool, state: PoolState, seen: Observation) -> 
     else:
         assert decision.desired >= min(pool.min_workers, decision.current) or decision.reason is Reason.CEILING
     if decision.action is Action.OUT and after.override is None:
-        most = decision.current + max(-(-decision.current * pool.ramp_share // 1), pool.ramp_workers)
+        most = ramp(10**9, decision.current, pool).workers
         assert decision.desired <= max(most, pool.min_workers)
         assert decision.desired <= pool.max_workers
     assert (decision.action is Action.HOLD) == (decision.desired == decision.current)

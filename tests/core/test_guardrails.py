@@ -66,6 +66,25 @@ def test_a_step_out_is_the_larger_of_the_share_and_the_count(
     assert (limited.reason is Reason.RAMP) == (expected < 100)
 
 
+@pytest.mark.parametrize(
+    ("tick_s", "expected"), [(1.0, 8), (10.0, 8), (15.0, 12), (20.0, 16), (25.0, 23), (30.0, 32), (60.0, 256)]
+)
+def test_a_tick_that_is_longer_than_ten_seconds_takes_a_step_for_each_ten_of_its_seconds(
+    tick_s: float, expected: int
+) -> None:
+    pool = replace(POOL, ramp_share=1.0, ramp_workers=4, tick_s=tick_s)
+    assert guardrails.ramp(1000, 4, pool).workers == expected
+
+
+@given(st.integers(0, 200), st.floats(0, 4), st.integers(1, 50), st.integers(1, 6))
+def test_a_long_tick_comes_as_far_as_so_many_short_ones(current: int, share: float, workers: int, ticks: int) -> None:
+    pool = replace(POOL, ramp_share=share, ramp_workers=workers, tick_s=10.0)
+    stepped = current
+    for _ in range(ticks):
+        stepped = guardrails.ramp(10**9, stepped, pool).workers
+    assert guardrails.ramp(10**9, current, replace(pool, tick_s=10.0 * ticks)).workers == stepped
+
+
 def needs(*values: int, kept_s: float = 60.0) -> tuple[tuple[float, int], ...]:
     remembered: tuple[tuple[float, int], ...] = ()
     for tick, value in enumerate(values):

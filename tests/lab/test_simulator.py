@@ -192,3 +192,10 @@ def test_tidegate_keeps_up_with_traffic_that_rises_and_learns_the_start_up_time(
     assert policy.last is not None
     estimate = next(step for step in policy.last.steps if step.name == "estimate")
     assert estimate.values["start_up_from"] == "measured"
+
+
+def test_a_dump_on_one_worker_is_answered_within_the_first_long_tick_that_sees_it() -> None:
+    """With one step of the ramp per tick of half a minute most of its workers came a tick later, and 48 % were late."""
+    arrivals = np.sort(np.concatenate([np.arange(1.0, 1800.0, 5.0), np.linspace(905.0, 906.0, 3000)]))
+    made = scenario(arrivals.tolist(), 5.0, target_wait_s=90.0, slots_per_worker=4, initial_workers=1)
+    assert simulate(made, Tidegate(tick_s=30.0), seed=1).late_share < 0.01

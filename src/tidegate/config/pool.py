@@ -114,7 +114,10 @@ class PoolSettings(SettingsTable):
         description="How fast a backlog is worked off. Left out: in the time left until `target_wait`.",
         examples=["5m"],
     )
-    ramp: Ramp = setting(Ramp(), description="Most workers added in one tick: the larger of a percentage and a count.")
+    ramp: Ramp = setting(
+        Ramp(),
+        description="Most workers added in a tick, or 10 s of a longer one: the larger of a percentage and a count.",
+    )
     hold_s: TimeOrZero | None = setting(
         None,
         name="hold",

@@ -65,10 +65,14 @@ class EcsService(SettingsTable):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ramp(SettingsTable):
-    """The most workers added in one tick: the larger of the two."""
+    """The most workers added in one tick, or in ten seconds of a longer one: the larger of the two."""
 
-    percent: Percent = setting(400.0, description="Most workers added per tick, in percent of those desired now.")
-    workers: Workers = setting(20, description="Most workers added per tick, as a count, however few there are now.")
+    percent: Percent = setting(
+        400.0, description="Most workers added per tick (in a longer one per 10 s), in percent of those desired now."
+    )
+    workers: Workers = setting(
+        20, description="Most workers added per tick (in a longer one per 10 s), as a count, however few there are now."
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

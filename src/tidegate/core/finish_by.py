@@ -11,6 +11,7 @@ from functools import partial
 from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step
 from tidegate.core.durations import format_duration
+from tidegate.core.guardrails import RAMP_S
 from tidegate.core.model import Pool
 from tidegate.core.need import Load, Sized
 from tidegate.core.sizing import workers_for
@@ -75,7 +76,7 @@ def _plan(pool: Pool, load: Load, left_s: float, current: int) -> _Plan:
             due, usable_s, load.committed, load.slots_per_worker, mean_s, math.inf if late else new_s, pool.tick_s
         )
         step = max(math.ceil(current * pool.ramp_share), pool.ramp_workers, 1)
-        new_s = start_up_s + pool.tick_s * max(0.0, (workers - current) / step - 1.0) / 2
+        new_s = start_up_s + min(pool.tick_s, RAMP_S) * max(0.0, (workers - current) / step - 1.0) / 2
     return _Plan(due, usable_s, new_s, workers)
 
 

@@ -17,6 +17,7 @@ from tidegate.core.signals import Freshness, Signals
 from tidegate.core.value import value
 
 __all__ = [
+    "RAMP_S",
     "Limit",
     "busy_floor",
     "can_lower",
@@ -36,6 +37,10 @@ LARGE_STEP = 0.25
 
 PATIENCE_AT_MOST_S = 1800.0
 """However small a step is, and however likely chance explains it: so far back are needs remembered."""
+
+RAMP_S: Final = 10.0
+"""What a step out adds at most is meant for a tick of so long. Of a longer one, a dump would else find the first step
+alone for as long as it lasts: a schedule that calls once a minute gave a minute away."""
 
 _FRESH: Final = Freshness.FRESH
 AFTER_GRACE_S = 5.0
@@ -61,14 +66,28 @@ def under_ceiling(need: int, limit: Ceiling) -> Limit:
 def ramp(workers: int, current: int, pool: Pool) -> Limit:
     """Out fast, but in steps: at most the larger of a share of the current count and a number of workers per tick.
 
-    >>> pool = Pool("orders", 30, 0, 100, ramp_share=1.0, ramp_workers=4)
+    A tick that is longer than `RAMP_S` takes as many steps as it is so long, the last one in part.
+
+    >>> pool = Pool("orders", 30, 0, 100, ramp_share=1.0, ramp_workers=4, tick_s=10)
     >>> ramp(50, current=1, pool=pool).workers, ramp(50, current=20, pool=pool).workers
     (5, 40)
+    >>> from dataclasses import replace
+    >>> ramp(50, current=1, pool=replace(pool, tick_s=20)).workers
+    10
     """
-    most = current + max(math.ceil(current * pool.ramp_share), pool.ramp_workers)
+    most, steps = current, max(1.0, pool.tick_s / RAMP_S)
+    while most < workers and steps > 0:
+        most += _step(most, pool) if steps >= 1.0 else _step(most, pool, steps)
+        steps -= 1.0
     if workers <= most:
         return Limit(workers)
     return Limit(most, Reason.RAMP, f"stepping to {most} on the way to {workers}")
+
+
+def _step(current: int, pool: Pool, part: float = 1.0) -> int:
+    """The most workers of one step; of a part of one as many as make it up together."""
+    share = pool.ramp_share if part == 1.0 else math.pow(1.0 + pool.ramp_share, part) - 1.0
+    return max(math.ceil(current * share), math.ceil(pool.ramp_workers * part))
 
 
 def remember_need(
