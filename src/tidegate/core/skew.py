@@ -19,6 +19,9 @@ minutes of the time stamp in the request", https://docs.aws.amazon.com/IAM/lates
 (as quoted on AWS re:Post; DynamoDB was seen to allow 5 and 15 minutes, https://github.com/aws/aws-sdk-js-v3/issues/7605
 and https://github.com/praetorian-inc/chariot-ui/issues/453). Beyond it, a silence is the likelier reason."""
 
+A_MOMENT_S = 1e-4
+"""What a look has missed was written after it, be it by a moment: more than sums of such times are rounded by."""
+
 WORTH_SAYING_S = 5.0
 """Less than that does no harm, and clocks that are kept by NTP are never so far apart."""
 
@@ -26,15 +29,17 @@ WORTH_SAYING_S = 5.0
 def learn_skew(known: Skew, seen: Observation) -> Skew:
     """By how much the fleet's newest report is behind: at least what the last look says, at most its age.
 
-    Told whenever there is a newer one, and by the newest of all, so that a clock that is right counts: what single
-    workers are behind makes them silent (`core.silence`). While nothing new comes what is known stays, and ages grow.
+    So a report that is new to this look counts as written since the last one, as it was, even where workers report in
+    step with our looks. Told whenever there is a newer one, and by the newest of all, so that a clock that is right
+    counts: what single workers are behind makes them silent (`core.silence`). While nothing new comes what is known
+    stays, and ages grow.
     """
     if seen.fleet.absence is not None:
         return known
     newest_s = max([worker.reported_at_s for worker in seen.fleet.workers], default=known.newest_s)
     if known.looked_s is None or newest_s <= known.newest_s:
         return Skew(newest_s, seen.now_s, known.behind_s)
-    least_s, most_s = known.looked_s - newest_s, max(0.0, seen.now_s - newest_s)
+    least_s, most_s = known.looked_s + A_MOMENT_S - newest_s, max(0.0, seen.now_s - newest_s)
     return Skew(newest_s, seen.now_s, min(max(known.behind_s, least_s), most_s))
 
 
