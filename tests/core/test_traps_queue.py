@@ -225,6 +225,22 @@ def test_without_reports_what_is_in_flight_beyond_the_slots_makes_no_job_longer(
 
 
 @both
+def test_without_reports_messages_that_back_off_count_as_worked_on_and_explain_says_so(pool: Pool) -> None:
+    """A limit that is documented, not a wish: after a burst 3 workers would do again."""
+
+    def deleted(_: World, seen: Observation) -> Observation:
+        return replace(seen, queues=(replace(seen.queues[0], deleted_per_s=reading(12.0, seen.now_s - 60)),))
+
+    world = World(pool, steady, sdk=False, workers_at_first=3, stuck_in_flight=180, look=deleted).run(900)
+    assert set(world.counts) == {3}, "as far as they have slots"
+    world.dump(6000)
+    world.run(3600)
+    assert world.last.desired == 48, "192 in flight, at 4 slots a worker"
+    estimate = next(step for step in world.last.steps if step.name == "estimate")
+    assert estimate.note.endswith("what backs off in flight after a failure counts as worked on")
+
+
+@both
 def test_a_fifo_queue_with_few_groups_gets_no_more_slots_than_its_groups_can_use(pool: Pool) -> None:
     world = World(pool, lambda _: 20.0, service_s=2.3, queue_name="orders.fifo", groups=6).run(900)
     assert len(world.sent_s) > 9_000

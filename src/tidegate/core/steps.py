@@ -8,6 +8,8 @@ from tidegate.core.signals import Signals
 
 __all__ = ["capacity_step", "estimate_step", "signals_step"]
 
+_UNTOLD = "messages in flight ÷ deletions a second: what backs off in flight after a failure counts as worked on"
+
 
 def signals_step(pool: Pool, state: PoolState, signals: Signals, now_s: float) -> Step:
     """Each signal as it was read, and how far it can be trusted."""
@@ -74,4 +76,4 @@ def estimate_step(pool: Pool, load: Load) -> Step:
         "start_up_s": shown(load.start_up.value, 2),
         "start_up_from": load.start_up.source,
     }
-    return Step("estimate", values)
+    return Step("estimate", values, _UNTOLD if load.service_time.source == "cloudwatch" else "")
