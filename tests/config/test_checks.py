@@ -168,7 +168,7 @@ def test_the_nearest_settings_that_make_sense_are_taken_without_a_warning(change
         ({"lease_heartbeat": 31, "visibility_timeout": 60}, "pools.orders.lease_heartbeat", "is more than half of"),
         ({"queue": GONE, "queues": [ARN, "orders"]}, "pools.orders.queues[1]", "may be in the list twice"),
         ({"hold_on_alarms": [ALARM_ARN, "5xx"]}, "pools.orders.hold_on_alarms[1]", "may be in the list twice"),
-        ({"service_time_hint": "31s"}, "pools.orders.stop_timeout", "scale-in and deployments interrupt handlers"),
+        ({"service_time_hint": "31s"}, "pools.orders.stop_timeout", "not scaled in while any is busy, and deployments"),
         ({"schedule": [WINDOW]}, "pools.orders.schedule[0].name", "changes neither limit"),
         ({".table": GONE}, "table", "what was learned is lost at a restart"),
     ],

@@ -5,7 +5,7 @@ import pytest
 from tests.core.observations import NOW_S, capacity, observe, worker
 from tests.core.retiring import BUSY, drained, ids, protected, seen, step
 from tidegate.core.model import Retired
-from tidegate.core.retire import Outcome, is_gentle, leaving_hosts, not_left, serving
+from tidegate.core.retire import Outcome, is_gentle, leaving_hosts, not_left, serving, unspared
 
 
 def test_the_least_busy_are_retired_and_the_count_stays_until_they_have_drained() -> None:
@@ -90,3 +90,16 @@ def test_a_count_that_could_not_be_lowered_leaves_its_workers_waiting() -> None:
 def test_as_many_take_work_as_are_wanted(wanted: int) -> None:
     outcome = step(wanted, (), seen(*BUSY))
     assert serving(outcome.retired, capacity(outcome.workers)) == wanted
+
+
+def test_what_keeps_a_scale_in_from_being_gentle_is_said_with_the_fix_and_how_many_it_concerns() -> None:
+    assert unspared(seen(desired=3)) == ""
+    bare = unspared(seen(protected("a"), worker("b", busy=1), drained("c")))
+    assert bare == (
+        "1 of 3 workers are not protected, so the platform could stop a busy one and none is stopped while any is "
+        "busy: allow their task role ecs:UpdateTaskProtection and ecs:GetTaskProtection, else set a longer "
+        "stop_timeout here and on the platform"
+    )
+    nameless = unspared(seen(worker("a", busy=2, host="i-a"), worker("b", busy=1), removes_by_name=True))
+    assert nameless.startswith("1 of 2 workers do not tell which instance is theirs, so the platform could stop ")
+    assert "let them read it (IMDSv2, in a container with a hop limit of 2)" in nameless

@@ -26,10 +26,20 @@ def look(*, protected: bool, state: WorkerState = WorkerState.RUNNING, busy: int
 def test_jobs_longer_than_the_stop_timeout_hold_no_scale_in_up_where_workers_are_protected() -> None:
     held, _ = decide(LONG_JOBS, CALM, look(protected=False))
     assert (held.reason, held.desired) == (Reason.BUSY_FLOOR, 2)
+    assert "8 slots are busy with handlers that may outlast the stop timeout; 2 of 2 workers are not" in held.sentence
+    assert "allow their task role ecs:UpdateTaskProtection and ecs:GetTaskProtection" in held.health.advice[-1]
     retired, state = decide(LONG_JOBS, CALM, look(protected=True))
     assert (retired.reason, retired.desired) == (Reason.RETIRING, 2)
     assert state.directive.retire == tuple(each.worker_id for each in state.retired) != ()
     assert "not stopped before" in retired.sentence
+    assert "protected" not in retired.sentence
+
+
+def test_an_unprotected_pool_that_handlers_do_not_hold_up_is_told_nothing() -> None:
+    quick = replace(LONG_JOBS, stop_timeout_s=7200.0)
+    lowered, _ = decide(quick, CALM, look(protected=False, busy=0))
+    assert lowered.desired == 1
+    assert "not protected" not in lowered.sentence
 
 
 def test_a_frozen_pool_keeps_even_drained_workers() -> None:

@@ -139,8 +139,11 @@ def _times(at: At, pool: PoolSettings, settings: Settings) -> Iterator[Finding]:
         yield Finding((*at, "target_wait"), _text(target), problem, fix, warning=True)
     service = pool.service_time_hint_s
     if service is not None and pool.stop_timeout_s < service:
-        problem = f"is shorter than service_time_hint = {_text(service)}: scale-in and deployments interrupt handlers"
-        fix = f"set it (and the platform's) to more than {_text(service)}"
+        problem = (
+            f"is shorter than service_time_hint = {_text(service)}: workers that the platform does not spare are not "
+            "scaled in while any is busy, and deployments interrupt handlers"
+        )
+        fix = f"let workers be protected (docs/worker.md), or set it (and the platform's) to more than {_text(service)}"
         yield Finding((*at, "stop_timeout"), _text(pool.stop_timeout_s), problem, fix, warning=True)
 
 

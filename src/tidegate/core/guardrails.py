@@ -10,6 +10,7 @@ from typing import Final
 
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.decision import Reason
+from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Override, OverrideKind, Pool
 from tidegate.core.observation import Capacity
 from tidegate.core.overrides import describe
@@ -22,6 +23,7 @@ __all__ = [
     "busy_floor",
     "can_lower",
     "hold",
+    "may_cut_off",
     "minimum",
     "overridden",
     "ramp",
@@ -246,12 +248,17 @@ def busy_floor(
     if fleet is None:
         floor = min(current, math.ceil(signals.in_flight / pool.slots_per_worker))
         note = f"{signals.in_flight:.0f} messages are in flight and no worker reports"
-    elif fleet.busy and not _fits(service_time_s, variation, pool.stop_timeout_s - AFTER_GRACE_S):
+    elif may_cut_off(fleet, service_time_s, variation, pool):
         floor, note = current, f"{fleet.busy} slots are busy with handlers that may outlast the stop timeout"
     else:
         floor = 0 if drain else min(current, math.ceil(fleet.busy / fleet.slots_per_worker))
         note = f"{fleet.busy} slots in {fleet.busy_workers} workers are busy"
     return Limit(workers) if workers >= floor else Limit(floor, Reason.BUSY_FLOOR, note)
+
+
+def may_cut_off(fleet: FleetSignals, service_time_s: float, variation: float, pool: Pool) -> bool:
+    """Whether a running handler could outlast the stop timeout, if the platform stopped its worker."""
+    return fleet.busy > 0 and not _fits(service_time_s, variation, pool.stop_timeout_s - AFTER_GRACE_S)
 
 
 def _fits(service_time_s: float, variation: float, grace_s: float) -> bool:

@@ -20,7 +20,7 @@ from tidegate.core.reports import Fleet, WorkerReport, WorkerState
 from tidegate.core.retire_astray import hangs, names, still_true
 from tidegate.core.value import value
 
-__all__ = ["Outcome", "is_gentle", "leaving_hosts", "not_left", "retire", "serving"]
+__all__ = ["Outcome", "is_gentle", "leaving_hosts", "not_left", "retire", "serving", "unspared"]
 
 BATCH_SHARE: Final = 0.1
 """Of the workers, in a deployment that starts nothing new before something old has gone."""
@@ -49,6 +49,26 @@ def is_gentle(seen: Observation) -> bool:
     spared = not [worker for worker in alive if not (worker.protected or worker.state is _RELEASED)]
     named = seen.capacity.removes_by_name and all(worker.host for worker in alive)
     return bool(alive) and (named or spared)
+
+
+def unspared(seen: Observation) -> str:
+    """What keeps it from being gentle, and what to do about it, in words; "" where no worker reports."""
+    alive = heard_of(seen.fleet.workers, seen.now_s)
+    if not alive:
+        return ""
+    if seen.capacity.removes_by_name:
+        nameless = sum(not worker.host for worker in alive)
+        what, fix = (
+            "do not tell which instance is theirs",
+            "let them read it (IMDSv2, in a container with a hop limit of 2)",
+        )
+    else:
+        nameless = sum(not (worker.protected or worker.state is _RELEASED) for worker in alive)
+        what, fix = "are not protected", "allow their task role ecs:UpdateTaskProtection and ecs:GetTaskProtection"
+    return (
+        f"{nameless} of {len(alive)} workers {what}, so the platform could stop a busy one and none is stopped while "
+        f"any is busy: {fix}, else set a longer stop_timeout here and on the platform"
+    )
 
 
 def serving(retired: Sequence[Retired], capacity: Capacity) -> int:

@@ -13,7 +13,7 @@ from tidegate.core.guardrails import Limit
 from tidegate.core.model import PoolState
 from tidegate.core.need import Load, Sized
 from tidegate.core.overrides import describe
-from tidegate.core.retire import serving
+from tidegate.core.retire import serving, unspared
 from tidegate.core.signals import Signals
 from tidegate.core.sizing import workers_for
 from tidegate.core.starting import started
@@ -63,8 +63,7 @@ def apply_rules(trail: Trail, state: PoolState, bounds: Bounds) -> None:
     trail.apply("override", guardrails.overridden(trail.workers, current, override, bounds.ceiling, seen.capacity))
     trail.apply("freshness", guardrails.trusted(trail.workers, current, signals, seen.capacity))
     if not bounds.gentle:
-        floor = _busy_floor(trail, current, signals, load, drain=bounds.guarded.steps_back)
-        trail.apply("busy", worth_a_step(floor, current, 0.0 if bounds.guarded.steps_back else band))
+        _spare_busy(trail, current, signals, load, bounds, band)
     if override is not None and trail.reason not in (Reason.FROZEN, Reason.PINNED):
         trail.note = f"{describe(override)}; {trail.note}"
 
@@ -94,6 +93,11 @@ def _patient_rise(
     return risen
 
 
-def _busy_floor(trail: Trail, current: int, signals: Signals, load: Load | None, *, drain: bool) -> Limit:
+def _spare_busy(trail: Trail, current: int, signals: Signals, load: Load | None, bounds: Bounds, band: float) -> None:
+    """The step `busy`; where it holds a pool up for want of protection, that is said with what to do about it."""
+    pool, steps_back = trail.pool, bounds.guarded.steps_back
     mean_s, variation = (load.service_time.value, load.variation) if load else (math.inf, 1.0)
-    return guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, trail.pool, drain=drain)
+    floor = guardrails.busy_floor(trail.workers, current, signals, mean_s, variation, pool, drain=steps_back)
+    trail.apply("busy", worth_a_step(floor, current, 0.0 if steps_back else band))
+    if floor.reason and signals.fleet and guardrails.may_cut_off(signals.fleet, mean_s, variation, pool):
+        trail.notices.append(unspared(trail.seen))
