@@ -121,8 +121,8 @@ class PoolSettings(SettingsTable):
     hold_s: TimeOrZero | None = setting(
         None,
         name="hold",
-        description="How long fewer workers must have been enough before any is taken away. Left out: as long as a new "
-        "worker takes to start, as measured.",
+        description="How long fewer workers must have been enough before any is taken away. Left out: what would "
+        "have been cheapest of late, up to what a new worker takes to start.",
         examples=["2m"],
     )
     max_slots: OneOrMore | None = setting(

@@ -16,6 +16,7 @@ from tidegate.core.finish_by import finish_in_time
 from tidegate.core.fleet import fleet_limit
 from tidegate.core.foreign import as_asked, replaced_lately
 from tidegate.core.health import learn_health
+from tidegate.core.holding import learn_hold
 from tidegate.core.learn import learn
 from tidegate.core.listen import listen
 from tidegate.core.model import Pool, PoolState, Retired
@@ -100,12 +101,15 @@ def _bounds(trail: Trail, state: PoolState, limit: Ceiling) -> Bounds:
     pool, seen, load, wanted = trail.pool, trail.seen, trail.load, trail.workers
     start_up = load.start_up if load is not None else times.start_up_s(pool, state.start_ups_s)
     high = needs_with_band(wanted, trail.sized, load)
+    needs = guardrails.remember_need(state.needs, seen.now_s, high, guardrails.PATIENCE_AT_MOST_S)
+    since_s = 0.0 if state.ticked_at_s is None else seen.now_s - state.ticked_at_s
     return Bounds(
         ceiling=limit,
         guarded=guard(pool, state, seen, trail.signals, min(wanted, limit.workers), limit, start_up.value),
-        needs=guardrails.remember_need(state.needs, seen.now_s, high, guardrails.PATIENCE_AT_MOST_S),
+        needs=needs,
         lows=guardrails.remember_low(state.lows, seen.now_s, wanted),
         start_up=start_up,
+        holding=learn_hold(state.holding, needs, limit.workers, since_s, start_up.value),
         gentle=is_gentle(seen),
     )
 
@@ -127,6 +131,7 @@ def _remembered(
         state,
         needs=bounds.needs,
         lows=bounds.lows,
+        holding=bounds.holding,
         ticked_at_s=seen.now_s,
         guard=bounds.guarded.memory,
         pressure=pressure,

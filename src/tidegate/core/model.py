@@ -15,6 +15,7 @@ from tidegate.core.value import value
 
 __all__ = [
     "Balance",
+    "Holding",
     "KnownWorker",
     "Outlook",
     "Override",
@@ -40,7 +41,7 @@ class Pool:
     "insist" goes on setting a desired count that somebody else keeps setting too.
     `policy` "wait" holds the target for the least money; "littles-law" is the plain reading, which a fixed
     `utilization` also asks for. `economy` "prompt" carries no standing wait, however long the target. `hold_s` None
-    keeps a worker for as long as a new one takes to start.
+    learns for how long (`core.holding`).
     """
 
     name: str
@@ -181,6 +182,16 @@ class Outlook:
     """The 95 % quantile of that, above, in mean misses: learned."""
 
 
+@value
+class Holding:
+    """What shorter and longer hold times would have cost (`core.holding`), one entry for each of its shares."""
+
+    kept: tuple[int, ...] = ()
+    """The workers that each would have now."""
+    bills: tuple[float, ...] = ()
+    """Decayed worker-seconds: kept, and started again."""
+
+
 @dataclass(frozen=True)  # no slots: it is copied with `changed`
 class PoolState:
     """What a pool remembers between ticks. JSON-serialisable: it lives in DynamoDB between Lambda runs."""
@@ -223,6 +234,7 @@ class PoolState:
     margin: float = 0.0
     """Added to the need, as a share of it, for waits that were late."""
     override: Override | None = None
+    holding: Holding = field(default_factory=Holding)
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""
     replaced: tuple[tuple[float, int], ...] = ()

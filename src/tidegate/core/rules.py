@@ -2,7 +2,7 @@
 
 import math
 
-from tidegate.core import guardrails, times
+from tidegate.core import guardrails
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.chance import patient_rise, worth_a_step
 from tidegate.core.decision import Reason
@@ -10,7 +10,8 @@ from tidegate.core.downstream.guard import Guarded
 from tidegate.core.estimate import Estimate
 from tidegate.core.foreign import yielded
 from tidegate.core.guardrails import Limit
-from tidegate.core.model import PoolState
+from tidegate.core.holding import hold_s
+from tidegate.core.model import Holding, PoolState
 from tidegate.core.need import Load, Sized
 from tidegate.core.overrides import describe
 from tidegate.core.retire import serving, unspared
@@ -35,6 +36,7 @@ class Bounds:
     needs: tuple[tuple[float, int], ...]
     lows: tuple[tuple[float, int], ...]
     start_up: Estimate
+    holding: Holding
     gentle: bool
 
 
@@ -46,7 +48,7 @@ def apply_rules(trail: Trail, state: PoolState, bounds: Bounds) -> None:
     """
     pool, seen, signals, load = trail.pool, trail.seen, trail.signals, trail.load
     current, cap = serving(state.retired, seen.capacity), bounds.guarded.limit
-    override, hold_s = trail.watched.override, times.hold_s(pool, bounds.start_up)
+    override, kept_s = trail.watched.override, hold_s(pool, bounds.start_up, bounds.holding)
     watched_s = seen.now_s - trail.watched.watched_since_s
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, bounds.ceiling), bounds.ceiling.every)
     trail.apply("downstream", guardrails.under_ceiling(trail.workers, cap), bounds.guarded.values)
@@ -56,7 +58,7 @@ def apply_rules(trail: Trail, state: PoolState, bounds: Bounds) -> None:
     presence, start_up_s = trail.watched.presence, bounds.start_up.value
     trail.apply("starting", started(trail.workers, state, presence, signals, seen.capacity, start_up_s))
     trail.apply("minimum", guardrails.minimum(trail.workers, pool, cap, seen.capacity))
-    held = guardrails.hold(trail.workers, current, bounds.needs, watched_s, cap, hold_s, patient=not pool.plain)
+    held = guardrails.hold(trail.workers, current, bounds.needs, watched_s, cap, kept_s, patient=not pool.plain)
     band = _band_workers(trail.sized, load)
     trail.apply("hold", guardrails.to_the_need(held, trail.workers, current, band))
     trail.apply("contest", yielded(trail.workers, current, trail.watched.contest, seen.now_s))

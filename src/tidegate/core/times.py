@@ -174,13 +174,12 @@ def start_up_s(pool: Pool, measured_s: Sequence[float]) -> Estimate:
     return Estimate(0.0 if pool.plain else START_UP_ASSUMED_S, "unmeasured")
 
 
-def hold_s(pool: Pool, start_up: Estimate) -> float:
-    """How long fewer workers must have been enough: the setting, or as long as a new worker takes to start.
+def hold_s(pool: Pool, start_up: Estimate, share: float = 1.0) -> float:
+    """How long fewer workers must have been enough: the setting, or a share of what a new worker takes to start.
 
-    To keep an idle worker costs as much as to start one after that time: kept for so long, the bill is at most twice
-    that of somebody who knew (the ski rental problem).
+    To keep an idle worker costs as much as to start one after that time: see `core.holding`.
     """
     if pool.hold_s is not None:
         return pool.hold_s
     known_s = HOLD_UNMEASURED_S if start_up.source == "unmeasured" else start_up.value
-    return max(known_s, HOLD_LEAST_TICKS * pool.tick_s)
+    return max(share * known_s, HOLD_LEAST_TICKS * pool.tick_s)
