@@ -2,12 +2,12 @@
 
 from dataclasses import replace
 
-from tests.core.observations import NOW_S
+from tests.core.observations import NOW_S, capacity
 from tests.core.retiring import protected, seen, step
 from tidegate.core.model import Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerReport
-from tidegate.core.retire import Outcome
+from tidegate.core.retire import Outcome, retire
 
 
 def deploying(outdated: int, *workers: WorkerReport, desired: int) -> Observation:
@@ -48,3 +48,30 @@ def test_after_the_deployment_nobody_is_left_on_the_list() -> None:
     renewed = (Retired("old0", NOW_S - 60, renewal=True),)
     outcome = step(4, renewed, seen(OLD[0], *NEW[:3]))
     assert outcome == Outcome(4, ())
+
+
+def test_a_new_revision_that_takes_no_work_costs_no_old_worker_beyond_one_batch() -> None:
+    """Its tasks run and hang, or are pending: ECS takes them for healthy, and would replace whoever has drained."""
+    for running, pending in ((5, 0), (4, 1), (8, 0)):
+        look = replace(
+            deploying(4, *OLD, desired=4), capacity=capacity(4, running=running, pending=pending, outdated=4)
+        )
+        outcome = step(4, (), look, lower=False)
+        assert outcome.retired == ()
+        missing = running + pending - 4
+        assert outcome.notes == (
+            f"{missing} of the newer revision have not begun to take work: none of the older is retired for them",
+        )
+    gone = replace(deploying(3, *OLD[:3], desired=4), capacity=capacity(4, running=4, outdated=3))
+    assert step(4, (), gone, lower=False).retired == (), "the one that was retired first has a successor that hangs"
+
+
+def test_old_workers_are_retired_for_those_new_ones_that_do_take_work_however_many_hang() -> None:
+    look = replace(deploying(4, *OLD, *NEW[:2], desired=4), capacity=capacity(4, running=8, outdated=4))
+    assert len(step(4, (), look, lower=False).retired) == 2
+
+
+def test_a_new_revision_that_works_in_silence_holds_no_deployment_up() -> None:
+    look = replace(deploying(4, *OLD, desired=4), capacity=capacity(4, running=5, outdated=4))
+    assert len(retire(4, (), look, gentle=True, lower=False, unheard=1).retired) == 1
+    assert retire(4, (), look, gentle=True, lower=False, hanging=1).retired == ()

@@ -80,12 +80,20 @@ def serving(retired: Sequence[Retired], capacity: Capacity) -> int:
 
 
 def retire(
-    wanted: int, retired: Sequence[Retired], seen: Observation, *, gentle: bool, lower: bool, unheard: int = 0
+    wanted: int,
+    retired: Sequence[Retired],
+    seen: Observation,
+    *,
+    gentle: bool,
+    lower: bool,
+    unheard: int = 0,
+    hanging: int = 0,
 ) -> Outcome:
     """One tick's step. `gentle` False (see `is_gentle`): the plain change of the count, and nobody is retired for it.
 
     `lower` False: the count is not to fall now (frozen, or signals that can't be trusted); drained workers wait.
-    `unheard` workers run and do not report: nobody can retire them, so the count falls for them as it does without SDK.
+    `unheard` workers run and do not report, and `hanging` ones do nothing either: nobody can retire them, so the count
+    falls for them as it does without SDK.
     """
     spare = gentle and wanted < seen.capacity.desired
     if not (retired or spare or seen.capacity.outdated):  # most ticks
@@ -99,11 +107,12 @@ def retire(
     kept, taken_back = _take_back(kept, wanted - serving(kept, seen.capacity) if gentle else seen.capacity.desired)
     left = plainly = 0
     if gentle:
-        kept, plainly = _choose(wanted, kept, alive, seen, unheard)
+        kept, plainly = _choose(wanted, kept, alive, seen, unheard + hanging)
     if gentle and lower:
         kept, left, said = _let_leave(kept, alive, seen.now_s)
         notes += said
-    kept = (*kept, *_renewals(kept, alive, seen))
+    renewals, said = _renewals(kept, alive, seen, unheard)
+    kept, notes = (*kept, *renewals), notes + said
     as_it_is = seen.capacity.desired if gentle or before else 0
     if draining := _draining(kept):
         notes.append(_sentence(draining, alive))
@@ -183,20 +192,29 @@ def _least_busy(workers: Iterable[WorkerReport], kept: Sequence[Retired]) -> lis
     return sorted(taking, key=lambda worker: (worker.busy, -worker.started_at_s, worker.worker_id))
 
 
-def _renewals(kept: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: Observation) -> list[Retired]:
+def _renewals(
+    kept: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: Observation, unheard: int
+) -> tuple[list[Retired], list[str]]:
     """Workers of the older revision: as many as new ones take work, so that no capacity is lost; at least a batch.
 
-    The platform says how many are old; the oldest are.
+    The platform says how many are old; the oldest are. New ones that take no work yet are of the batch, in place of
+    those that have gone: a revision that hangs would else get all old workers retired, one batch after the other. Those
+    that do not report but are reckoned to work (`unheard`) hold nothing up.
     """
     outdated = seen.capacity.outdated
     if not outdated:
-        return []
+        return [], []
     by_age = sorted(alive.values(), key=lambda worker: (worker.started_at_s, worker.worker_id))
     old, new = by_age[:outdated], by_age[outdated:]
     fresh = sum(worker.state is WorkerState.RUNNING for worker in new)
     under_way = sum(each.renewal and not each.deaf for each in kept)
-    room = max(fresh, math.ceil(BATCH_SHARE * seen.capacity.desired)) - under_way
-    return [Retired(worker.worker_id, seen.now_s, renewal=True) for worker in _least_busy(old, kept)[: max(0, room)]]
+    idle = max(0, seen.capacity.running + seen.capacity.pending - max(len(alive), outdated) - unheard)
+    room = max(fresh, math.ceil(BATCH_SHARE * seen.capacity.desired) - idle) - under_way
+    if room <= 0 and idle and not under_way:
+        return [], [f"{idle} of the newer revision have not begun to take work: none of the older is retired for them"]
+    return [
+        Retired(worker.worker_id, seen.now_s, renewal=True) for worker in _least_busy(old, kept)[: max(0, room)]
+    ], []
 
 
 def _let_leave(

@@ -33,8 +33,8 @@ def retire_step(
     """
     frozen = override is not None and override.kind is OverrideKind.FREEZE
     lower = not frozen and can_lower(signals, seen.capacity)
-    unheard = signals.hearing.unheard + signals.hearing.hanging
-    outcome = retire(wanted, retired, seen, gentle=gentle, lower=lower, unheard=unheard)
+    heard = signals.hearing
+    outcome = retire(wanted, retired, seen, gentle=gentle, lower=lower, unheard=heard.unheard, hanging=heard.hanging)
     values: dict[str, Scalar] = {
         "gentle": gentle,
         "retired": outcome.waiting,
