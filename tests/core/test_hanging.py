@@ -70,19 +70,28 @@ def test_where_deletions_are_not_known_or_few_messages_in_flight_tell(in_flight:
 
 
 def test_of_few_silent_workers_the_count_in_flight_is_too_rough_to_tell() -> None:
-    assert watched(60, saturated(5), 2, in_flight=20.0, deleted_per_s=None) == SilentWork()
+    assert watched(60, saturated(5), 2, in_flight=20.0, deleted_per_s=None) == SilentWork(completed_per_s=20.0)
 
 
 def test_deletions_outweigh_what_is_in_flight_as_messages_that_back_off_are_in_it() -> None:
     assert nothing_done(watched(60, saturated(2), 2, in_flight=100.0, deleted_per_s=8.0))
 
 
-def test_while_no_message_waits_or_slots_are_free_nothing_is_learned() -> None:
+def test_while_no_message_waits_or_slots_are_free_or_no_report_is_read_nothing_is_learned() -> None:
     idle = replace(saturated(2), busy=7)
-    known = SilentWork(Proof(5.0, 1.0))
-    assert learn_silent_work(known, saturated(2), 2, 0.0, 8.0, 8.0) is known
-    assert learn_silent_work(known, idle, 2, 500.0, 8.0, 8.0) is known
+    known = SilentWork(Proof(5.0, 1.0), completed_per_s=8.0)
+    assert learn_silent_work(known, saturated(2), 2, 0.0, 8.0, 8.0) == known
+    assert learn_silent_work(known, idle, 2, 500.0, 8.0, 8.0) == known
     assert learn_silent_work(known, None, 2, 500.0, 8.0, 8.0) is known
+    assert learn_silent_work(known, replace(saturated(2), since_s=0.0), 2, 500.0, 8.0, 8.0) is known
+
+
+def test_when_those_that_report_become_many_the_silent_are_not_taken_to_hang_for_deletions_that_are_late() -> None:
+    work, late_s = watched(60, saturated(2), 2, in_flight=16.0, deleted_per_s=16.0), 130
+    for tick in range(60):
+        deleted_per_s = 4.0 * (2 + (10 if 10 * tick >= late_s else 2))
+        work = learn_silent_work(work, saturated(10), 2, 500.0, 48.0, deleted_per_s)
+        assert not nothing_done(work), tick
 
 
 def test_when_none_is_silent_any_more_what_they_did_is_forgotten() -> None:

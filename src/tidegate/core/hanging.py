@@ -18,7 +18,10 @@ from tidegate.core.memory import Proof, SilentWork
 __all__ = ["learn_silent_work", "nothing_done", "said_of_hanging"]
 
 MEMORY_S: Final = 600.0
-"""Deletions are known two minutes late: over ten, that is no matter."""
+
+DELETIONS_LATE_S: Final = 120.0
+"""The middle of a minute, its end, and a minute or two until it is published. What the others complete is held against
+them as late, else each step out would look as if they alone had done it."""
 
 NOTHING: Final = 0.25
 """Of what as many others do. What chance and a lag make of it is less."""
@@ -51,18 +54,26 @@ def learn_silent_work(
     """
     if not silent:
         return SilentWork()
-    if fleet is None or not waiting or fleet.free > FREE_AT_MOST * fleet.slots:
+    if fleet is None or fleet.since_s <= 0:
         return known
     heard, passed_s = fleet.workers - fleet.unheard, fleet.since_s
     share, fade = heard / fleet.workers, math.exp(-passed_s / MEMORY_S)
+    completed_per_s = _late(known.completed_per_s, fleet.departures * share / passed_s, passed_s)
+    if not waiting or fleet.free > FREE_AT_MOST * fleet.slots:
+        return SilentWork(known.deleted, known.held, completed_per_s)
     deleted, held = _faded(known.deleted, fade), _faded(known.held, fade)
     if deleted_per_s is not None:
-        completed = fleet.departures * share
-        deleted = _added(deleted, completed * silent / heard, deleted_per_s * passed_s - completed)
+        due_per_s = completed_per_s * silent / heard
+        deleted = _added(deleted, due_per_s * passed_s, (deleted_per_s - completed_per_s) * passed_s)
     if silent >= COMPARED_FROM * heard:
         busy = fleet.busy * share
         held = _added(held, busy * silent / heard * passed_s, (in_flight - busy) * passed_s)
-    return SilentWork(deleted, held)
+    return SilentWork(deleted, held, completed_per_s)
+
+
+def _late(known: float | None, now: float, passed_s: float) -> float:
+    """A rate as it was, on average, so long ago."""
+    return now if known is None else now + (known - now) * math.exp(-passed_s / DELETIONS_LATE_S)
 
 
 def _faded(known: Proof, fade: float) -> Proof:

@@ -64,6 +64,8 @@ class SilentWork:
 
     deleted: Proof = field(default_factory=Proof)
     held: Proof = field(default_factory=Proof)
+    completed_per_s: float | None = None
+    """By those that report, as late as deletions are known."""
 
 
 @value
