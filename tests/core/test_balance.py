@@ -7,7 +7,7 @@ import pytest
 from tests.core.closed_loop import WAIT, World
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.absence import Absence
-from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
+from tidegate.core.balance import at_least_s, count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.decide import decide
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Balance, PoolState, Sample
@@ -55,6 +55,28 @@ def test_runs_that_become_longer_are_believed_as_reported_for_the_balance_tells_
     for _ in range(3):
         balance = learn_balance(balance, longer, 0.0, 10.0)
     assert occupancy_s(balance, reported_s=5.0) == pytest.approx(5.0, rel=0.02)
+
+
+@pytest.mark.parametrize(("ticks", "at_least"), [(0, 2.0), (3, 3.1), (6, 4.7), (12, 5.0)])
+def test_slots_that_stay_busy_with_fewer_starts_and_ends_prove_longer_runs_within_a_minute(
+    ticks: int, at_least: float
+) -> None:
+    """100 slots that ran 50 messages of two seconds each second run ten of ten: at most five are believed at once."""
+    balance = balanced(fleet(busy=100, starts=500, mean_s=2.0))
+    for _ in range(ticks):
+        balance = learn_balance(balance, fleet(busy=100, starts=100, mean_s=2.0), 0.0, 10.0)
+    assert at_least_s(balance, 2.0, variation=1.0) == pytest.approx(at_least, rel=0.1)
+
+
+@pytest.mark.parametrize(("starts", "variation"), [(4, 1.0), (9, 4.0)])
+def test_a_few_runs_of_the_last_minute_prove_nothing(starts: int, variation: float) -> None:
+    few = Balance(lately_busy_s=1000.0, lately_starts=float(starts), lately_ends=float(starts))
+    assert at_least_s(few, 90.0, variation) == 90.0
+
+
+def test_more_starts_than_ends_are_a_fleet_that_fills_up_and_no_longer_runs() -> None:
+    filling = Balance(lately_busy_s=4000.0, lately_starts=1000.0, lately_ends=100.0)
+    assert at_least_s(filling, 4.0, variation=1.0) == 4.0
 
 
 def test_ticks_that_see_only_some_reports_hold_all_ends_against_the_mean_of_those() -> None:

@@ -12,12 +12,18 @@ from tidegate.core.model import Balance
 from tidegate.core.news import QUEUE_MEMORY_S
 from tidegate.core.value import maker
 
-__all__ = ["count_scale", "learn_balance", "occupancy_s", "usual_per_s"]
+__all__ = ["at_least_s", "count_scale", "learn_balance", "occupancy_s", "usual_per_s"]
 
 SLOTS_MEMORY_S = 900.0
 ENDS_TRUSTED = 5.0
 """The time that all handlers have run, those that still run too, ÷ the runs that ended is the likeliest mean, from few
 ends on (B. Epstein and M. Sobel, Life testing, JASA 48, 1953). The mean of those that ended is too short then."""
+
+LATELY_S = 45.0
+RUNS_THAT_PROVE = 5.0
+PROOF_SIGMAS = 2.0
+MOST_VARIATION = 4.0
+"""Of the last minute: from so many runs on, less so many standard errors, it proves what a run takes at least."""
 
 SPAN_TRUSTED_S = 600.0
 LEAST_TIME, MOST_TIME = 0.6, 2.5
@@ -44,12 +50,16 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
         return known
     fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S)
     runs_fade = fade if known.ran_s > 0 else 0.0  # a state of an older version knows no such sum
+    lately = math.exp(-fleet.since_s / LATELY_S)
     return _balance(
         busy_s=known.busy_s * runs_fade + fleet.busy * fleet.since_s,
         starts=known.starts * fade + fleet.starts,
         ends=known.ends * runs_fade + fleet.ends,
         ran_s=known.ran_s * fade + fleet.ends * _told_s(known, fleet),
         seen_s=known.seen_s * fade + fleet.since_s,
+        lately_busy_s=known.lately_busy_s * lately + fleet.busy * fleet.since_s,
+        lately_starts=known.lately_starts * lately + fleet.starts,
+        lately_ends=known.lately_ends * lately + fleet.ends,
         waited_s=known.waited_s,
         counted_s=known.counted_s,
         span_s=known.span_s,
@@ -75,6 +85,9 @@ def _with_queue(known: Balance, fleet: FleetSignals | None, counted: float, elap
         ends=known.ends,
         ran_s=known.ran_s,
         seen_s=known.seen_s,
+        lately_busy_s=known.lately_busy_s,
+        lately_starts=known.lately_starts,
+        lately_ends=known.lately_ends,
         waited_s=(known.waited_s + waited_s) * fade,
         counted_s=(known.counted_s + counted * told_s) * fade,
         span_s=(known.span_s + told_s) * fade,
@@ -99,6 +112,21 @@ def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> 
     likely = 1.0 + min(1.0, variation) * max(0.0, by_ends - 1.0)
     found = min(max(min(max(likely, low), high), LEAST_TIME), MOST_TIME)
     return reported_s * (1.0 + trust * (found - 1.0))
+
+
+def at_least_s(balance: Balance, believed_s: float, variation: float) -> float:
+    """The service time as believed, or longer where the last minute proves it.
+
+    Reports tell of runs that have ended, and a mean over minutes goes on remembering the short ones. Where runs become
+    longer, starts and ends become fewer at once while slots stay busy: slot-seconds ÷ the more frequent of the two,
+    less the standard errors of so few runs. Shorter runs are believed as reports tell of them.
+    """
+    runs = min(balance.lately_starts, balance.lately_ends)
+    if runs < RUNS_THAT_PROVE:
+        return believed_s
+    found_s = balance.lately_busy_s / max(balance.lately_starts, balance.lately_ends)
+    error = math.sqrt(min(MOST_VARIATION, max(1.0, variation)) / runs)
+    return max(believed_s, min(found_s * (1.0 - PROOF_SIGMAS * error), MOST_TIME * believed_s))
 
 
 def count_scale(balance: Balance, still_waited_s: float = 0.0) -> float:

@@ -11,7 +11,7 @@ from tidegate.core.arrivals import (
     steady_per_s,
     window_pair_per_s,
 )
-from tidegate.core.balance import count_scale, learn_balance, occupancy_s, usual_per_s
+from tidegate.core.balance import at_least_s, count_scale, learn_balance, occupancy_s, usual_per_s
 from tidegate.core.ceiling import learn_quick
 from tidegate.core.classes import hinted, learn_classes, mixed
 from tidegate.core.committed import commit
@@ -104,7 +104,8 @@ def _measured(
     mean, variation = mixed(pool, classes, measured)
     if known is None or pool.plain:
         return mean, variation
-    return Estimate(occupancy_s(balance, mean.value, variation), mean.source), variation
+    found_s = occupancy_s(balance, mean.value, variation)
+    return Estimate(at_least_s(balance, found_s, variation), mean.source), variation
 
 
 def _is_later(samples: Sequence[Sample], before: Sequence[Sample]) -> bool:

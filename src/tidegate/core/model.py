@@ -164,6 +164,10 @@ class Balance:
     """How long there was a backlog to compare."""
     ran_s: float = 0.0
     """What the runs that ended took, as workers told it."""
+    lately_busy_s: float = 0.0
+    lately_starts: float = 0.0
+    lately_ends: float = 0.0
+    """Slots, starts and ends once more, of the last minute."""
 
 
 @value
