@@ -106,6 +106,14 @@ def test_where_far_too_much_is_asked_fewer_are_tried_before_more_are(sign: tuple
     assert after(BASE, replace(AT, calm=OVERDONE, steps_back=False), sign).cap == 10
 
 
+@pytest.mark.parametrize("sign", [None, SLOW])
+def test_no_step_follows_one_back_of_which_it_is_not_known_what_it_did(sign: tuple[Sign, str] | None) -> None:
+    for calm in (OVERDONE, CALM):
+        for now_s in (50.0, 100.0):
+            later = after(BASE, replace(AT, now_s=now_s, calm=calm, undecided=True), sign)
+            assert (later.cap, later.base, later.next_s) == (8, 8, max(100.0, now_s + 50.0))
+
+
 @pytest.mark.parametrize(
     "changes", [{"need": 8}, {"full": False}, {"least": 8}], ids=["no more needed", "idle slots", "minimum"]
 )

@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tidegate.core.downstream.levels import mean_run_s
-from tidegate.core.downstream.state import GuardMemory, Hold, Level, Sign
+from tidegate.core.downstream.levels import lengthening, mean_run_s
+from tidegate.core.downstream.state import GuardMemory, Hold, Level, Past, Sign
 from tidegate.core.downstream.step_effect import compare, cost_completions, followed, in_doubt
 from tidegate.core.downstream.stretch import Effect
 from tidegate.core.fleet import FleetSignals
@@ -50,7 +50,7 @@ def test_a_step_bought_nothing_only_when_handlers_are_slower_and_complete_no_mor
     [
         (level(8, 4.0, 8.0), True),
         (level(8, 8.0, 4.0), False),
-        (level(8, 4.0, 8.0, open_slots=64), False),
+        (level(8, 4.0, 8.0, open_slots=64), None),
         (level(8, 0.1, 8.0), None),
         (level(15, 7.5, 8.0), None),
     ],
@@ -103,6 +103,64 @@ def test_in_slots_that_have_just_begun_nothing_is_told_yet_that_a_step_could_be_
         assert followed(GuardMemory(level=young), steady(12), 0.0, 10.0, 4.0).before is None
 
 
+def with_past(now: Level, rate: float, slots: float, span_s: float = 240.0) -> Level:
+    """The level, with what went before it."""
+    return replace(now, past=Past(now.span_s + span_s, now.busy_s + slots * span_s, now.runs + rate * span_s))
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (with_past(level(8, 6.0, 5.0), rate=8.0, slots=32.0), True),
+        (with_past(level(8, 6.0, 4.0), rate=8.0, slots=32.0), True),
+        (with_past(level(8, 8.0, 4.0), rate=8.0, slots=32.0), False),
+        (with_past(level(8, 9.0, 3.6), rate=8.0, slots=32.0), False),
+        (with_past(level(8, 7.6, 4.2), rate=8.0, slots=32.0), False),
+        (with_past(level(8, 6.0, 5.0), rate=8.0, slots=26.0), False),
+        (with_past(replace(level(8, 6.0, 5.0), variation=40.0), rate=8.0, slots=32.0), False),
+        (with_past(level(8, 6.0, 5.0), rate=8.0, slots=32.0, span_s=2.0), False),
+        (with_past(level(8, 6.0, 5.0), rate=8.0, slots=0.0), False),
+        (with_past(level(8, 0.1, 5.0), rate=8.0, slots=32.0), False),
+        (level(8, 6.0, 5.0), False),
+    ],
+    ids=[
+        "longer",
+        "still running",
+        "as long",
+        "shorter",
+        "hardly longer",
+        "more at a time",
+        "all lengths",
+        "no past",
+        "told of no slots",
+        "few runs",
+        "unknown past",
+    ],
+)
+def test_the_work_has_changed_where_fewer_runs_end_in_as_many_slots(now: Level, expected: bool) -> None:
+    assert lengthening(now) is expected
+
+
+def test_a_step_that_is_made_while_runs_get_longer_is_not_judged() -> None:
+    steady_past = with_past(replace(level(8, 6.0, 5.3), since_s=-300.0), rate=6.0, slots=32.0)
+    assert followed(GuardMemory(level=steady_past), steady(12), 0.0, 10.0, 4.0).before == steady_past
+    growing = with_past(replace(level(8, 6.0, 5.3), since_s=-300.0), rate=8.0, slots=32.0)
+    later = followed(GuardMemory(level=growing), steady(12), 0.0, 10.0, 4.0)
+    assert later.before is None
+    assert later.level is not None
+    assert later.level.workers == 12
+
+
+def test_what_a_level_did_before_outlasts_what_it_does_now() -> None:
+    memory = GuardMemory()
+    for n in range(60):
+        memory = followed(memory, steady(8), 10.0 * n, 10.0, 2.0)
+    assert memory.level is not None
+    assert memory.level.past is not None
+    assert memory.level.past.runs > 3 * memory.level.runs
+    assert memory.level.past.busy_s == pytest.approx(32.0 * memory.level.past.span_s)
+
+
 def test_slots_that_fill_have_just_begun_but_for_chance() -> None:
     memory = GuardMemory(level=replace(level(8, 4.0, 4.0, open_slots=64), busy_s=16 * 60.0))
     filled = followed(memory, replace(steady(8), busy=30), 70.0, 10.0, 4.0)
@@ -152,6 +210,9 @@ def test_what_was_stepped_back_from_is_kept_until_the_last_long_runs_have_ended(
     assert waiting.level == Level(8, 100.0)
     settled = followed(back, steady(8), 300.0, 10.0, 20.0)
     assert settled.level != Level(8, 100.0)
+    assert settled.above == sick.level
+    assert followed(back, steady(8), 590.0, 10.0, 20.0).above == sick.level
+    assert followed(back, steady(8), 600.0, 10.0, 20.0).above is None, "it has shown nothing in minutes"
     assert followed(back, steady(9), 300.0, 10.0, 20.0).above is None
 
 

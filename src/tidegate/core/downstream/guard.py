@@ -105,7 +105,7 @@ def _known(
     if sign is not None and at.steps_back:
         better = [_better(memory, sign[0], slots, quick_s), best]
         at = replace(at, better=min([at.running, *(count for count in better if count is not None)]))
-    at = replace(at, best=best, in_use=float(at.running * slots))
+    at = replace(at, best=best, in_use=float(at.running * slots), undecided=memory.above is not None)
     return at if memory.level is None else with_level(at, memory.level, memory.hold, quick_s, slots)
 
 

@@ -12,6 +12,7 @@ __all__ = [
     "error_s",
     "full",
     "learnt_error_s",
+    "lengthening",
     "mean_run_s",
     "rate_per_s",
     "renewed",
@@ -26,6 +27,11 @@ SETTLED_SPAN_S = 60.0
 SATURATED = 0.9
 UNBALANCED = 0.2
 RENEWED = 0.7
+LONGER_LEAST = 0.1
+LONGER_SIGMAS = 1.5
+"""Runs that seem to have become longer before a step was made leave it unjudged: a doubt is enough for that."""
+STRAIN_AT_MOST = 2.0
+"""Where a dependency thrashes, runs grow with the slots in use to a power of more than one, but hardly of more."""
 
 
 def tells(level: Level) -> bool:
@@ -59,6 +65,23 @@ def balanced(level: Level) -> bool:
 def renewed(level: Level) -> bool:
     """Whether the runs that ended took most of the time that slots were in use; the rest still runs, and ages."""
     return level.sum_s >= RENEWED * level.busy_s
+
+
+def lengthening(level: Level) -> bool:
+    """Whether runs have become longer here, by more than more slots in use would explain: the work has changed.
+
+    By the slot-seconds that pass for each run that ends. They show it sooner than the runs that end, of which the first
+    are as long as ever, and not too soon: the slots were in use before.
+    """
+    past = level.past
+    if not tells(level) or past is None or past.runs - level.runs < RUNS_LEAST or past.busy_s <= level.busy_s:
+        return False
+    runs, busy_s = past.runs - level.runs, past.busy_s - level.busy_s
+    more = busy(level) * (past.span_s - level.span_s) / busy_s
+    explained: float = max(1.0, more) ** STRAIN_AT_MOST
+    times = (level.busy_s / level.runs) / (busy_s / runs) / explained
+    error = times * math.sqrt(_learnt_s2(level) * (1.0 / level.runs + 1.0 / runs)) / mean_run_s(level)
+    return times - 1.0 > max(LONGER_SIGMAS * error, LONGER_LEAST)
 
 
 def renews_in_s(level: Level) -> float:

@@ -69,7 +69,12 @@ def gained(hold: Hold, at: Situation) -> Hold | None:
 
 
 def probe(hold: Hold, at: Situation) -> Hold:
-    """The wait is over: a step back where far too much is asked, else a step out from a base that is measured."""
+    """The wait is over: a step back where far too much is asked, else a step out from a base that is measured.
+
+    Neither while it is not known yet what the last step back did.
+    """
+    if at.undecided:
+        return replace(hold, next_s=at.now_s + at.interval_s)
     if _overdone(hold, at):
         return _ease(hold, at)
     if unmeasured(hold):
@@ -134,7 +139,7 @@ def _as_many_again(hold: Hold, times: float, at: Situation) -> Hold:
 
 
 def _overdone(hold: Hold, at: Situation) -> bool:
-    if not (hold.sick and at.steps_back and not hold.trying) or at.calm is None:
+    if not (hold.sick and at.steps_back and not hold.trying) or at.undecided or at.calm is None:
         return False
     return at.calm.times - at.calm.error > OVERDONE
 

@@ -37,6 +37,8 @@ class Situation:
     """Handlers take much longer than they do when nothing is asked too much of."""
     used: bool = True
     """More is in use than there is at the hold's base."""
+    undecided: bool = False
+    """It is not known yet what the last step back did."""
     full: bool = False
     """All slots are in use, and how long handlers run has settled."""
     mean_s: float | None = None

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from tidegate.core.value import value
 
-__all__ = ["Curve", "DependencyMemory", "GuardMemory", "Hold", "Level", "Point", "Sign"]
+__all__ = ["Curve", "DependencyMemory", "GuardMemory", "Hold", "Level", "Past", "Point", "Sign"]
 
 ERROR_LEAST = 0.03
 """No mean run is known better, however many runs it is of: slots in use are told every few seconds."""
@@ -46,6 +46,15 @@ class DependencyMemory:
 
 
 @value
+class Past:
+    """Some of a level's sums, faded more slowly: what is more in these was before what is in those."""
+
+    span_s: float = 0.0
+    busy_s: float = 0.0
+    runs: float = 0.0
+
+
+@value
 class Level:
     """What was done while so many workers ran, in faded sums; `busy_s` of `open_s` slot-seconds were used."""
 
@@ -62,6 +71,8 @@ class Level:
     """Squared coefficient of variation of handler runs, as learnt over minutes: few runs show too little of it."""
     changed_s: float | None = None
     """When more slots were last taken into use than usual here; None: not since `since_s`."""
+    past: Past | None = None
+    """What was done here before, too; None: nothing has been added yet."""
 
 
 @value

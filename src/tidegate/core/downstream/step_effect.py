@@ -14,13 +14,14 @@ from tidegate.core.downstream.levels import (
     error_s,
     full,
     learnt_error_s,
+    lengthening,
     mean_run_s,
     rate_per_s,
     renewed,
     renews_in_s,
     tells,
 )
-from tidegate.core.downstream.state import GuardMemory, Hold, Level
+from tidegate.core.downstream.state import GuardMemory, Hold, Level, Past
 from tidegate.core.downstream.stretch import NOTHING, Effect, Stretch
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.value import maker
@@ -31,6 +32,8 @@ FADE_S = 60.0
 HELD_FADE_S = 180.0
 """Under a hold steps are small, and it takes more runs to see what they do."""
 FADE_SERVICE_TIMES = 3.0
+PAST_FADES = 5.0
+"""What was before the present runs is remembered so many times as long."""
 RENEWED_TIMES = 3.0
 """Before its runs are compared with others', what ran in all slots has ended so many times over."""
 OPEN_AT_MOST_S = 300.0
@@ -41,6 +44,8 @@ BUSIER_LEAST = 0.1
 """With less than a tenth more slots in use there is nothing to see."""
 BACK_SETTLES_S = 120.0
 BACK_SETTLES_RUNS = 5.0
+BACK_SIGMAS = 2.0
+"""To undo a step back that nothing has confirmed takes less proof than to make it."""
 SIGMAS = 3.0
 SLOWER_LEAST = 0.1
 SOMETHING = 0.5
@@ -49,7 +54,7 @@ SOMETHING = 0.5
 PROBE_GAIN = 1.25
 DOUBTFUL = 1.3
 
-_level = maker(Level)
+_level, _past = maker(Level), maker(Past)
 
 
 def followed(
@@ -73,9 +78,12 @@ def followed(
         level = replace(level, workers=taking) if hold is None else fresh
     elif level.span_s and _fills(level, fleet.busy):
         level = replace(level, changed_s=now_s)
-    if now_s - level.since_s >= _settles_in_s(memory, before, above, fleet.heartbeat_s, mean_s):
+    settled_s = now_s - level.since_s - _settles_in_s(memory, before, above, fleet.heartbeat_s, mean_s)
+    if settled_s >= 0.0:
         fade_s = max(FADE_S if hold is None else HELD_FADE_S, FADE_SERVICE_TIMES * mean_s)
         level = _added(level, fleet, elapsed_s, fade_s, variation)
+    if above is not None and settled_s >= OPEN_AT_MOST_S:
+        above = None
     over = hold is None and _open_for_long(level, now_s)
     return replace(memory, before=None if over else before, level=level, above=above)
 
@@ -84,10 +92,13 @@ def _comparable(level: Level, now_s: float) -> bool:
     """Whether the next step may be compared with it: the runs that end are like those that began.
 
     In slots that have just begun only short runs have ended yet. Until all have been renewed a few times they look
-    quicker, and complete more, than they ever will again.
+    quicker, and complete more, than they ever will again. And where runs were getting longer before the step was made
+    (which may be why it was), they will go on to, whatever the step does.
     """
+    if not (tells(level) and renewed(level)) or lengthening(level):
+        return False
     changed_s = level.since_s if level.changed_s is None else level.changed_s
-    return tells(level) and renewed(level) and now_s - changed_s >= RENEWED_TIMES * renews_in_s(level)
+    return now_s - changed_s >= RENEWED_TIMES * renews_in_s(level)
 
 
 def _fills(level: Level, slots: int) -> bool:
@@ -145,14 +156,12 @@ def in_doubt(before: Level | None, level: Level, quick_s: float) -> bool:
 def cost_completions(level: Level, above: Level) -> bool | None:
     """Whether the step back from `above` was wrong: all slots are busy, runs are as long, and less is done. None: open.
 
-    Where slots are idle the arrivals decide what is completed, and the step back costs nothing.
+    As long as slots are idle the arrivals decide what is completed, and nothing is shown.
     """
-    if not tells(level):
+    if not tells(level) or not full(level):
         return None
-    if not full(level):
-        return False
     longer = Stretch(mean_run_s(above) / mean_run_s(level), error_s(above, level) / mean_run_s(level))
-    bought = longer.bought(busy(above) / busy(level), SIGMAS)
+    bought = longer.bought(busy(above) / busy(level), BACK_SIGMAS)
     return None if bought is Effect.UNKNOWN else bought is Effect.GAIN
 
 
@@ -187,4 +196,14 @@ def _added(level: Level, fleet: FleetSignals, elapsed_s: float, fade_s: float, v
         square_sum_s2=level.square_sum_s2 * fade + fleet.service_time_square_sum_s2,
         variation=variation,
         changed_s=level.changed_s,
+        past=_older(level.past or Past(), fleet, elapsed_s, PAST_FADES * fade_s),
+    )
+
+
+def _older(past: Past, fleet: FleetSignals, elapsed_s: float, fade_s: float) -> Past:
+    fade = math.exp(-elapsed_s / fade_s)
+    return _past(
+        span_s=past.span_s * fade + elapsed_s,
+        busy_s=past.busy_s * fade + fleet.busy * elapsed_s,
+        runs=past.runs * fade + fleet.runs,
     )
