@@ -211,8 +211,8 @@ def test_what_was_stepped_back_from_is_kept_until_the_last_long_runs_have_ended(
     settled = followed(back, steady(8), 300.0, 10.0, 20.0)
     assert settled.level != Level(8, 100.0)
     assert settled.above == sick.level
-    assert followed(back, steady(8), 590.0, 10.0, 20.0).above == sick.level
-    assert followed(back, steady(8), 600.0, 10.0, 20.0).above is None, "it has shown nothing in minutes"
+    assert followed(back, steady(8), 410.0, 10.0, 20.0).above == sick.level
+    assert followed(back, steady(8), 420.0, 10.0, 20.0).above is None, "it has shown nothing in minutes"
     assert followed(back, steady(9), 300.0, 10.0, 20.0).above is None
 
 

@@ -44,6 +44,8 @@ BUSIER_LEAST = 0.1
 """With less than a tenth more slots in use there is nothing to see."""
 BACK_SETTLES_S = 120.0
 BACK_SETTLES_RUNS = 5.0
+BACK_OPEN_AT_MOST_S = 120.0
+"""After that. While a step back is not judged none follows it, so it is not left open for long."""
 BACK_SIGMAS = 2.0
 """To undo a step back that nothing has confirmed takes less proof than to make it."""
 SIGMAS = 3.0
@@ -82,7 +84,7 @@ def followed(
     if settled_s >= 0.0:
         fade_s = max(FADE_S if hold is None else HELD_FADE_S, FADE_SERVICE_TIMES * mean_s)
         level = _added(level, fleet, elapsed_s, fade_s, variation)
-    if above is not None and settled_s >= OPEN_AT_MOST_S:
+    if above is not None and settled_s >= max(BACK_OPEN_AT_MOST_S, OPEN_AT_MOST_TIMES * renews_in_s(level)):
         above = None
     over = hold is None and _open_for_long(level, now_s)
     return replace(memory, before=None if over else before, level=level, above=above)
