@@ -131,7 +131,7 @@ def test_the_tail_of_a_dump_needs_more_than_an_evenly_old_backlog_for_it_is_all_
         deadline_workers(WAIT, replace(even, older=older), 600.0, 0.0, 300.0) for older in ((), EVEN_AGES, (1.0,) * 8)
     ]
     assert needed[0] == needed[1] == pytest.approx(2000 * 20 / 600 / 4, rel=0.05)
-    assert 2.3 * needed[0] < needed[2] < 3 * needed[0]
+    assert needed[2] == pytest.approx(2000 * 20 / 200 / 4, rel=0.05)
 
 
 def test_a_dump_that_is_worked_off_evenly_goes_on_to_need_most_of_the_workers_up_to_its_deadline() -> None:
@@ -143,6 +143,21 @@ def test_a_dump_that_is_worked_off_evenly_goes_on_to_need_most_of_the_workers_up
         even.append(deadline_workers(WAIT, left, 600.0, 0.0, 300.0))
     assert min(dump) > 0.5 * dump[0]
     assert even[-1] < 0.25 * even[0]
+
+
+def test_a_drain_in_hand_is_kept_to_its_end_for_the_last_of_a_dump_are_as_old_as_its_head() -> None:
+    tail = replace(
+        LOAD,
+        arrivals=Estimate(0.0, "counts"),
+        steady_per_s=0.0,
+        service_time=Estimate(5.0, "workers"),
+        waiting=600.0,
+        head_age=Estimate(540.0, "counts"),
+        older=(1.0,) * len(EVEN_AGES),
+        committed=Committed(running=14),
+    )
+    # 600 × 5 s of work within a minute are fifty slots; an eighth younger it would seem to be half of that
+    assert deadline_workers(WAIT, tail, 600.0, 0.0, 300.0) == pytest.approx(600 * 5 / 60 / 4, rel=0.01)
 
 
 def test_in_a_lull_a_long_backlog_keeps_the_time_that_its_length_leaves_it() -> None:

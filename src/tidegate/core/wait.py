@@ -225,6 +225,7 @@ def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: flo
     shares = load.older or EVEN_AGES
     ages = [
         *[(head_s * part / AGE_PARTS, load.waiting * share) for part, share in enumerate(shares)],
+        (head_s, load.waiting * shares[-1]),  # the oldest part by its oldest: the tail of a dump is all of one age
         *[(-later_s, load.waiting + expected_per_s * later_s) for later_s in (start_up_s / 2, start_up_s)],
     ]
     most = 0.0
