@@ -11,7 +11,7 @@ from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.decision import Action, Decision, Reason
 from tidegate.core.guardrails import ramp
-from tidegate.core.model import Balance, Outlook, Override, OverrideKind, Pool, PoolState, ServiceTime
+from tidegate.core.model import Balance, Holding, Outlook, Override, OverrideKind, Pool, PoolState, ServiceTime
 from tidegate.core.observation import Observation
 
 pools = st.builds(
@@ -61,6 +61,7 @@ states = st.builds(
     surge=st.floats(0, 3),
     outlook=st.just(Outlook()) | st.just(TRAINS),
     balance=st.just(Balance()) | st.just(SCALED),
+    holding=st.just(Holding()) | st.just(Holding((9, 4, 30), (900.0, 800.0, 1000.0))),
     margin=st.floats(0, 1),
     count_error=st.floats(0, 0.2),
     desired=st.none() | st.integers(0, 50),

@@ -68,6 +68,11 @@ def test_what_was_needed_above_the_ceiling_is_on_no_bill() -> None:
     assert learn_hold(before, ((0.0, 80),), 5, 10.0, 120.0) == Holding((5, 5, 5), (50.0, 50.0, 50.0))
 
 
+@pytest.mark.parametrize("other", [Holding(), Holding((9, 9), (1.0, 2.0)), Holding((9, 9, 9), (1.0, 2.0))])
+def test_a_state_that_knew_other_shares_begins_anew(other: Holding) -> None:
+    assert learn_hold(other, ((0.0, 4),), 5, 10.0, 120.0) == Holding((4, 4, 4), (0.0, 0.0, 0.0))
+
+
 @given(
     st.lists(st.tuples(st.floats(0, 4000), st.integers(0, 500)), min_size=1, max_size=20),
     st.floats(0, 3600),

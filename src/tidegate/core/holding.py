@@ -39,7 +39,7 @@ def learn_hold(
     """
     now_s = needs[-1][0]
     kept = tuple([min(most, needs[bisect_left(needs, (now_s - share * start_up_s,))][1]) for share in SHARES])
-    if not known.kept:
+    if not len(known.kept) == len(known.bills) == len(SHARES):  # the first tick, or a state that knew other shares
         return Holding(kept, (0.0,) * len(SHARES))
     left = math.exp(-elapsed_s / MEMORY_S)
     bills = [

@@ -206,6 +206,8 @@ class PoolState:
     """(at_s, workers needed) of the last half-hour that no later need reaches: falling, oldest first."""
     lows: tuple[tuple[float, int], ...] = ()
     """(at_s, workers needed) of the last half-hour that no later need undercuts: rising, oldest first."""
+    holding: Holding = field(default_factory=Holding)
+    """What keeping workers for longer or shorter would have cost."""
     watched_since_s: float | None = None
     """Needs have been reckoned without a gap since then."""
     ticked_at_s: float | None = None
@@ -238,7 +240,6 @@ class PoolState:
     margin: float = 0.0
     """Added to the need, as a share of it, for waits that were late."""
     override: Override | None = None
-    holding: Holding = field(default_factory=Holding)
     desired: int | None = None
     """What tidegate last asked for; another value found later means somebody else set it."""
     replaced: tuple[tuple[float, int], ...] = ()
