@@ -50,8 +50,8 @@ time, but retried, hidden or moved here')
     if reading is None or reading.value is None:
         return HeadAge()
     before_s = reading.taken_at_s - MINUTE_S
-    frontier_s = max([sent_s for at_s, sent_s in marks if at_s <= before_s], default=-math.inf)
-    if reading.taken_at_s - reading.value < frontier_s - SLACK_S:
+    known_s = [sent_s for at_s, sent_s in marks if at_s <= before_s]  # both rise
+    if known_s and reading.taken_at_s - reading.value < known_s[-1] - SLACK_S:
         return HeadAge(
             note=f"an oldest message of {reading.value:.0f} s is left aside: "
             "it was not waiting all that time, but retried, hidden or moved here"

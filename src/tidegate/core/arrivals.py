@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from operator import sub
 
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
@@ -70,9 +70,9 @@ def arrivals_per_s(
     else:
         long, error = _steady_rate(samples, window_s, shorter_s, count_error)
     short_s = 2 * max(pool.tick_s, heartbeat_s)
-    both = windowed_per_s(samples, short_s), windowed_per_s(samples, 1.5 * short_s)
+    two, three = windowed_per_s(samples, short_s), windowed_per_s(samples, 1.5 * short_s)
     short_s = min(short_s, samples.at_s[-1] - samples.at_s[0])  # of a young pool it is one tick
-    nearest = min(both, key=lambda rate: abs(rate - long))
+    nearest = two if abs(two - long) <= abs(three - long) else three
     noise = 0.0 if pool.plain else math.sqrt(2) * count_error * _mean(samples.waiting[-RECENT_STEPS:])
     # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
     deviation = math.hypot(_deviation_per_s((long + nearest) / 2, short_s, signals), noise / short_s)
@@ -196,7 +196,7 @@ def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> f
     last_s, span_s = samples.at_s[-1], min(steady_window_s(pool), samples.at_s[-1] - samples.at_s[0])
     part_s = span_s / STEADY_PARTS
     arrived = arrived_by(samples, [last_s - span_s + part_s * n for n in range(STEADY_PARTS + 1)])
-    parts = sorted([after - before for before, after in pairwise(arrived)])[: STEADY_PARTS - DUMPED_PARTS]
+    parts: list[float] = sorted(map(sub, arrived[1:], arrived))[: STEADY_PARTS - DUMPED_PARTS]
     return max(0.0, sum(parts)) / (part_s * len(parts))
 
 

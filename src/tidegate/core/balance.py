@@ -6,6 +6,7 @@ wait on average = starts a second × the wait, so the waits measured are what th
 """
 
 import math
+from dataclasses import replace
 
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Balance
@@ -45,9 +46,9 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
     """
     if elapsed_s <= 0 or (fleet is None and known.seen_s <= 0):
         return known
-    known = _with_queue(known, fleet, counted, elapsed_s)
+    waited_s, counted_s, span_s = _with_queue(known, fleet, counted, elapsed_s)
     if fleet is None:
-        return known
+        return replace(known, waited_s=waited_s, counted_s=counted_s, span_s=span_s)
     fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S)
     runs_fade = fade if known.ran_s > 0 else 0.0  # a state of an older version knows no such sum
     lately = math.exp(-fleet.since_s / LATELY_S)
@@ -60,9 +61,9 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
         lately_busy_s=known.lately_busy_s * lately + fleet.busy * fleet.since_s,
         lately_starts=known.lately_starts * lately + fleet.starts,
         lately_ends=known.lately_ends * lately + fleet.ends,
-        waited_s=known.waited_s,
-        counted_s=known.counted_s,
-        span_s=known.span_s,
+        waited_s=waited_s,
+        counted_s=counted_s,
+        span_s=span_s,
     )
 
 
@@ -73,25 +74,17 @@ def _told_s(known: Balance, fleet: FleetSignals) -> float:
     return known.ran_s / known.ends if known.ends > 0 else 0.0
 
 
-def _with_queue(known: Balance, fleet: FleetSignals | None, counted: float, elapsed_s: float) -> Balance:
+def _with_queue(
+    known: Balance, fleet: FleetSignals | None, counted: float, elapsed_s: float
+) -> tuple[float, float, float]:
+    """Waits told, messages counted, and for how long."""
     if counted < BACKLOG_LEAST:
-        return known
+        return known.waited_s, known.counted_s, known.span_s
     told_s = min(elapsed_s, fleet.told_s) if fleet and fleet.starts else elapsed_s
     waited_s = fleet.waits.sum_s if fleet and fleet.waits else 0.0
     fade = math.exp(-told_s / QUEUE_MEMORY_S)
-    return _balance(
-        busy_s=known.busy_s,
-        starts=known.starts,
-        ends=known.ends,
-        ran_s=known.ran_s,
-        seen_s=known.seen_s,
-        lately_busy_s=known.lately_busy_s,
-        lately_starts=known.lately_starts,
-        lately_ends=known.lately_ends,
-        waited_s=(known.waited_s + waited_s) * fade,
-        counted_s=(known.counted_s + counted * told_s) * fade,
-        span_s=(known.span_s + told_s) * fade,
-    )
+    counted_s, span_s = known.counted_s + counted * told_s, known.span_s + told_s
+    return (known.waited_s + waited_s) * fade, counted_s * fade, span_s * fade
 
 
 def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> float:
@@ -108,7 +101,7 @@ def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> 
     trust = balance.ends / (balance.ends + ENDS_TRUSTED)
     by_ends = balance.busy_s / balance.ran_s
     by_both = 2.0 * by_ends * balance.ends / (balance.starts + balance.ends)
-    low, high = min(by_ends, by_both), max(by_ends, by_both)
+    low, high = (by_ends, by_both) if by_ends < by_both else (by_both, by_ends)
     likely = 1.0 + min(1.0, variation) * max(0.0, by_ends - 1.0)
     found = min(max(min(max(likely, low), high), LEAST_TIME), MOST_TIME)
     return reported_s * (1.0 + trust * (found - 1.0))

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import field
+from operator import attrgetter
 
 from tidegate.core.decision import Reason
 from tidegate.core.model import Pool, PoolState, ServiceTime
@@ -14,6 +15,10 @@ __all__ = ["Ceiling", "ceiling", "learn_quick"]
 QUICK_LEAST_RUNS = 30.0
 QUICK_DOUBLES_IN_S = 3600.0
 """A dependency that is slow for minutes must not look like longer jobs; jobs that are longer for good must, in time."""
+
+
+_workers_of = attrgetter("workers")
+_MAXIMUM = Reason.MAXIMUM
 
 
 @value
@@ -47,12 +52,11 @@ def ceiling(
     10
     """
     constraints = (
-        Ceiling(pool.max_workers, f"max_workers from {pool.limits_from}", Reason.MAXIMUM, "max_workers"),
+        Ceiling(pool.max_workers, f"max_workers from {pool.limits_from}", _MAXIMUM, "max_workers"),
         *_bottlenecks(pool, slots_per_worker, pool.service_time_hint_s if quick_s is None else quick_s),
-        *_permits(fleet_slots, slots_per_worker),
-        *_platform(capacity),
+        *_others(fleet_slots, slots_per_worker, capacity),
     )
-    smallest = min(constraints, key=lambda constraint: constraint.workers)
+    smallest = min(constraints, key=_workers_of)
     every = {f"{each.name}_allows": each.workers for each in constraints}
     return Ceiling(smallest.workers, smallest.binds, smallest.reason, smallest.name, every)
 
@@ -71,13 +75,11 @@ def _bottlenecks(pool: Pool, slots_per_worker: int, quick_s: float | None) -> It
         yield Ceiling(workers, f"the queue's {pool.message_groups} message groups", name="message_groups")
 
 
-def _permits(fleet_slots: int | None, slots_per_worker: int) -> Iterator[Ceiling]:
+def _others(fleet_slots: int | None, slots_per_worker: int, capacity: Capacity) -> Iterator[Ceiling]:
     if fleet_slots is not None:
         workers = math.ceil(fleet_slots / slots_per_worker)
         yield Ceiling(workers, f"the workers' own fleet_slots {fleet_slots}", name="fleet_slots")
 
-
-def _platform(capacity: Capacity) -> Iterator[Ceiling]:
     if capacity.max_workers is not None:
         yield Ceiling(capacity.max_workers, f"the maximum of {capacity.target}", name="platform")
 

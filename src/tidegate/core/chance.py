@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 
 from tidegate.core.decision import Reason
-from tidegate.core.guardrails import PATIENCE_AT_MOST_S, Limit
+from tidegate.core.guardrails import PATIENCE_AT_MOST_S, Limit, left_alone
 
 __all__ = ["lasts_s", "patient_rise", "worth_a_step"]
 
@@ -14,6 +14,8 @@ PERSISTENT_S = 300.0
 CHANCE_SIGMAS = 2.0
 TAIL_POWER = 6
 """Beyond that, chance gets rarer much faster than by the square."""
+
+_HOLD_TIME = Reason.HOLD_TIME
 
 AT_ONCE_S = 10.0
 """Shorter than a tick is now."""
@@ -35,12 +37,12 @@ def patient_rise(
     share. A pool at constant load would else follow the noise of its own estimates up, and patience down again.
     """
     if workers <= current:
-        return Limit(workers)
+        return left_alone(workers)
     needed_s = lasts_s(excess, error, calm)
     lasting = next(need for at_s, need in lows if at_s >= lows[-1][0] - needed_s) if watched_s >= needed_s else 0
     if lasting > current:
-        return Limit(workers)  # all of it at once: a worker at a time would be a change each
-    return Limit(current, Reason.HOLD_TIME, f"{workers} needed by no more than chance in less than {needed_s:.0f} s")
+        return left_alone(workers)  # all of it at once: a worker at a time would be a change each
+    return Limit(current, _HOLD_TIME, f"{workers} needed by no more than chance in less than {needed_s:.0f} s")
 
 
 def lasts_s(excess: float, error: float, calm: float) -> float:

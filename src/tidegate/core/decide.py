@@ -43,6 +43,8 @@ _BLIND = {
     Freshness.STALE: Reason.SIGNAL_STALE,
 }
 _PINNED = (Reason.CEILING, Reason.MAXIMUM)
+_STEADY, _NEED = Reason.STEADY, Reason.NEED
+_FRESH: Final = Freshness.FRESH
 _NORMAL: Final = Condition.NORMAL
 
 
@@ -60,9 +62,9 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     permits = fleet_limit(state.fleet_slots, signals.fleet)
     limit = ceiling(pool, observation.capacity, slots_per_worker, state.quick_s, permits)
     current = serving(state.retired, observation.capacity)
-    trail = Trail(pool, state, observation, signals, watched, slots_per_worker, current)
+    trail = Trail(pool, state, observation, signals, watched, slots_per_worker, current, current)
     trail.notices.extend(filter(None, (on_its_way, *watched.notices)))
-    if signals.counts is not Freshness.FRESH and signals.in_hand == 0:
+    if signals.counts is not _FRESH and signals.in_hand == 0:
         _blind(trail, signals)
         state = changed(listen(state, observation, signals), moved_in=watched.moved_in)
     else:
@@ -89,7 +91,7 @@ def _limited(trail: Trail, state: PoolState, limit: Ceiling) -> tuple[Decision, 
         trail.workers, trail.note, trail.watched.override, state.retired, signals, seen, gentle=bounds.gentle
     )
     trail.apply("retire", retiring, values)
-    reason = trail.reason or (Reason.STEADY if trail.workers == current else Reason.NEED)
+    reason = trail.reason or (_STEADY if trail.workers == current else _NEED)
     pinned = reason in _PINNED
     state = _remembered(trail, state, bounds, pressure, retired, pinned=pinned)
     tell = partial(told, trail, state, wanted, reason)
@@ -110,7 +112,7 @@ def _bounds(trail: Trail, state: PoolState, limit: Ceiling) -> Bounds:
         lows=guardrails.remember_low(state.lows, seen.now_s, wanted),
         start_up=start_up,
         holding=learn_hold(state.holding, needs, limit.workers, since_s, start_up.value),
-        gentle=is_gentle(seen),
+        gentle=is_gentle(seen, trail.signals.fleet),
     )
 
 

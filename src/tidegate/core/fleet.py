@@ -1,6 +1,6 @@
 """What the workers' reports say together: who is there, and what `core.news` makes of what they did."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from operator import attrgetter
 
@@ -65,6 +65,8 @@ class FleetSignals:
     """Messages carry classes, whether any was started lately or not."""
     heard: int = 0
     """The workers that report, and those of them that have let go of all and wait to be stopped."""
+    alive: Sequence[WorkerReport] = field(default=(), compare=False, repr=False)
+    """Their reports."""
     unheard: int = 0
     """Of the workers, those that do not report: what they do is reckoned from the others (`core.unheard`)."""
 
@@ -93,10 +95,11 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         return None
     done = done_since(state, fleet.workers)
     news, since_s = done.news, _since_s(state, now_s)
-    slots, busy, busy_workers, idle, buffered, taking = _held(current, state.ticked_at_s)
+    slots, busy, busy_workers, idle, buffered, barred, taking = _held(current, state.ticked_at_s)
     runs, sum_s, square_sum_s2, retries_held = ran(news)
     return _fleet_signals(
         heard=len(alive),
+        alive=alive,
         workers=len(current),
         slots=slots,
         busy=busy,
@@ -117,7 +120,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
         taking=taking,
         leases_lost=done.leases_lost,
         calls=calls_of(news),
-        barred=sum([_barred(worker, worker.permitted) for worker in current if worker.permitted is not None]),
+        barred=barred,
         fleet_slots=_fleet_slots(current),
         retries_held=retries_held,
         classed=any(map(_classes_of, current)),
@@ -130,22 +133,24 @@ def _since_s(state: PoolState, now_s: float) -> float:
     return max(0.0, now_s - read_s) if read_s is not None else 0.0
 
 
-def _held(workers: Iterable[WorkerReport], ticked_at_s: float | None) -> tuple[int, int, int, int, int, int]:
+def _held(workers: Iterable[WorkerReport], ticked_at_s: float | None) -> tuple[int, int, int, int, int, int, int]:
     """Slots, those that are busy, workers that have any such, slots that are idle (see `_idle`), messages received that
-    have not started, workers that take work.
+    have not started, slots that may not be used, workers that take work.
     """
-    slots = busy = busy_workers = idle = buffered = taking = 0
+    slots = busy = busy_workers = idle = buffered = barred = taking = 0
     for worker in workers:
         slots += worker.slots
         buffered += worker.buffered
         if working := worker.busy:
             busy += working
             busy_workers += 1
+        if worker.permitted is not None:
+            barred += _barred(worker, worker.permitted)
         if worker.state is _RUNNING:
             taking += 1
             if working != worker.slots:
                 idle += _idle(worker, ticked_at_s)
-    return slots, busy, busy_workers, idle, buffered, taking
+    return slots, busy, busy_workers, idle, buffered, barred, taking
 
 
 def _barred(worker: WorkerReport, permitted: int) -> int:

@@ -8,7 +8,7 @@ twice as long where the other is still there.
 from dataclasses import replace
 
 from tidegate.core.decision import Reason
-from tidegate.core.guardrails import Limit
+from tidegate.core.guardrails import Limit, left_alone
 from tidegate.core.memory import Contest
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Capacity, Observation
@@ -63,7 +63,7 @@ def learn_foreign(pool: Pool, state: PoolState, capacity: Capacity, now_s: float
 def yielded(workers: int, current: int, contest: Contest, now_s: float) -> Limit:
     """Leave the count as the other has it while yielding."""
     if not _yielding(contest, now_s) or contest.until_s is None:
-        return Limit(workers)
+        return left_alone(workers)
     note = (
         f"somebody else set the desired count {FIGHT_CHANGES} times within {FIGHT_WITHIN_S / 60:.0f} min: left to them "
         f"for {(contest.until_s - now_s) / 60:.0f} min more, then tried again; "

@@ -5,7 +5,7 @@ Every function takes the count so far and gives a `Limit`: the count after it, a
 
 import math
 from collections.abc import Sequence
-from itertools import pairwise
+from functools import lru_cache
 from typing import Final
 
 from tidegate.core.ceiling import Ceiling
@@ -23,6 +23,7 @@ __all__ = [
     "busy_floor",
     "can_lower",
     "hold",
+    "left_alone",
     "may_cut_off",
     "minimum",
     "overridden",
@@ -45,6 +46,7 @@ RAMP_S: Final = 10.0
 alone for as long as it lasts: a schedule that calls once a minute gave a minute away."""
 
 _FRESH: Final = Freshness.FRESH
+_HOLD_TIME: Final = Reason.HOLD_TIME
 AFTER_GRACE_S = 5.0
 """Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
 
@@ -58,10 +60,16 @@ class Limit:
     note: str = ""
 
 
+@lru_cache(maxsize=1024)
+def left_alone(workers: int) -> Limit:
+    """The count as it was: nearly all rules of a tick say so, hence one for each count."""
+    return Limit(workers)
+
+
 def under_ceiling(need: int, limit: Ceiling) -> Limit:
     """Never ask for more than the bottleneck can take."""
     if need <= limit.workers:
-        return Limit(need)
+        return left_alone(need)
     return Limit(limit.workers, limit.reason, f"capped at {limit.workers} by {limit.binds}")
 
 
@@ -82,7 +90,7 @@ def ramp(workers: int, current: int, pool: Pool) -> Limit:
         most += _step(most, pool) if steps >= 1.0 else _step(most, pool, steps)
         steps -= 1.0
     if workers <= most:
-        return Limit(workers)
+        return left_alone(workers)
     return Limit(most, Reason.RAMP, f"stepping to {most} on the way to {workers}")
 
 
@@ -143,21 +151,20 @@ def hold(
     What was needed above the ceiling holds nothing up: it could not be had.
     """
     if workers >= current:
-        return Limit(workers)
+        return left_alone(workers)
     if watched_s < hold_s:
-        return Limit(current, Reason.HOLD_TIME, f"watching for {hold_s:g} s before scaling in")
-    most, now_s = limit.workers, needs[-1][0]
-    newest_first = [(now_s - at_s, need if need < most else most) for at_s, need in reversed(needs)]
-    held_s = hold_s
-    for (_, need), (ago_s, _) in pairwise([*newest_first, (math.inf, 0)]):
-        lower = max(need, workers)
+        return Limit(current, _HOLD_TIME, f"watching for {hold_s:g} s before scaling in")
+    most, now_s, held_s = limit.workers, needs[-1][0], hold_s
+    for place in range(len(needs) - 1, -1, -1):  # the newest first: needs fall, so each is higher than the one after it
+        lower = max(min(needs[place][1], most), workers)
         if lower >= current:
             break
         held_s = patience_s(hold_s, (current - lower) / current) if patient else hold_s
-        if held_s <= watched_s and ago_s > held_s:  # the one before was higher: needs fall
+        ago_s = now_s - needs[place - 1][0] if place else math.inf
+        if held_s <= watched_s and ago_s > held_s:
             return _held(lower, workers, f"up to {lower} needed within the last {held_s:.0f} s")
-    highest = max(need for ago_s, need in newest_first if ago_s <= held_s)
-    return Limit(current, Reason.HOLD_TIME, f"up to {highest} needed within the last {held_s:.0f} s")
+    highest = max(min(need, most) for at_s, need in needs if now_s - at_s <= held_s)
+    return Limit(current, _HOLD_TIME, f"up to {highest} needed within the last {held_s:.0f} s")
 
 
 def to_the_need(held: Limit, workers: int, current: int, band: float) -> Limit:
@@ -171,7 +178,7 @@ def to_the_need(held: Limit, workers: int, current: int, band: float) -> Limit:
 
 
 def _held(kept: int, workers: int, note: str) -> Limit:
-    return Limit(kept, Reason.HOLD_TIME, note) if kept > workers else Limit(workers)
+    return Limit(kept, _HOLD_TIME, note) if kept > workers else left_alone(workers)
 
 
 def patience_s(hold_s: float, share: float) -> float:
@@ -186,7 +193,7 @@ def patience_s(hold_s: float, share: float) -> float:
 def overridden(workers: int, current: int, override: Override | None, limit: Ceiling, capacity: Capacity) -> Limit:
     """An operator's freeze keeps the count as it is; a pin sets it, within the ceiling and the platform's bounds."""
     if override is None:
-        return Limit(workers)
+        return left_alone(workers)
     if override.kind is OverrideKind.FREEZE or override.workers is None:
         return Limit(current, Reason.FROZEN, describe(override))
     pinned = min(max(override.workers, capacity.min_workers or 0), limit.workers)
@@ -196,7 +203,7 @@ def overridden(workers: int, current: int, override: Override | None, limit: Cei
 def trusted(workers: int, current: int, signals: Signals, capacity: Capacity) -> Limit:
     """Scale in only on signals that are there and fresh, and never while a deployment replaces workers."""
     if workers >= current:
-        return Limit(workers)
+        return left_alone(workers)
     if capacity.deploying:
         return Limit(current, Reason.DEPLOYING, "a deployment is replacing workers")
     for name, state in (("counts", signals.counts), ("reports of some workers", signals.fleet_state)):
@@ -204,7 +211,7 @@ def trusted(workers: int, current: int, signals: Signals, capacity: Capacity) ->
             return Limit(current, Reason.SIGNAL_STALE, f"{name} are stale")
         if state is not _FRESH:
             return Limit(current, Reason.SIGNAL_MISSING, f"{name} are {state}")
-    return Limit(workers)
+    return left_alone(workers)
 
 
 def can_lower(signals: Signals, capacity: Capacity) -> bool:
@@ -216,7 +223,7 @@ def minimum(workers: int, pool: Pool, limit: Ceiling, capacity: Capacity) -> Lim
     """Never fewer than the pool's minimum (or the schedule's), nor than the platform's own; but under the ceiling."""
     floor = max(pool.min_workers, capacity.min_workers or 0)
     if workers >= min(floor, limit.workers):
-        return Limit(workers)
+        return left_alone(workers)
     source = (
         f"min_workers from {pool.limits_from}" if floor == pool.min_workers else f"the minimum of {capacity.target}"
     )
@@ -243,7 +250,7 @@ def busy_floor(
     `drain`: busy workers may go as well, where their handlers can end.
     """
     if workers >= current:
-        return Limit(workers)
+        return left_alone(workers)
     fleet = signals.fleet
     if fleet is None:
         floor = min(current, math.ceil(signals.in_flight / pool.slots_per_worker))
@@ -253,7 +260,7 @@ def busy_floor(
     else:
         floor = 0 if drain else min(current, math.ceil(fleet.busy / fleet.slots_per_worker))
         note = f"{fleet.busy} slots in {fleet.busy_workers} workers are busy"
-    return Limit(workers) if workers >= floor else Limit(floor, Reason.BUSY_FLOOR, note)
+    return left_alone(workers) if workers >= floor else Limit(floor, Reason.BUSY_FLOOR, note)
 
 
 def may_cut_off(fleet: FleetSignals, service_time_s: float, variation: float, pool: Pool) -> bool:

@@ -5,7 +5,7 @@ How many groups wait is nothing that SQS tells. That slots stand idle while mess
 
 from tidegate.core.decision import Reason
 from tidegate.core.fleet import FleetSignals
-from tidegate.core.guardrails import Limit
+from tidegate.core.guardrails import Limit, left_alone
 
 __all__ = ["groups_bind", "idle_since"]
 
@@ -33,10 +33,10 @@ def groups_bind(workers: int, fleet: FleetSignals | None, waiting: float, since_
     That margin leaves a fifth of the slots idle, so that the rule holds until the groups are no longer what binds.
     """
     if fleet is None or since_s is None or now_s - since_s < IDLE_FOR_S:
-        return Limit(workers)
+        return left_alone(workers)
     most = -int(-MARGIN * (fleet.busy + 1) // fleet.slots_per_worker)
     if workers <= most:
-        return Limit(workers)
+        return left_alone(workers)
     note = (
         f"{waiting:.0f} messages wait while {fleet.free} of {fleet.slots} slots stand idle: "
         "their groups are being worked on, and a FIFO queue hands out one of a group at a time"

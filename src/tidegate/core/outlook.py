@@ -46,8 +46,9 @@ class _Line:
 
     def expected(self, root: float) -> float:
         """√rate to be expected after `root`; what is beyond the range seen is taken to stay."""
-        within = min(root, self.seen)
-        return max(0.0, self.now + self.slope * (within - self.then) + root - within)
+        within = root if root < self.seen else self.seen
+        expected = self.now + self.slope * (within - self.then) + root - within
+        return expected if expected > 0.0 else 0.0
 
 
 def learn_outlook(known: Outlook, pair: tuple[float, float] | None, blind: float, elapsed_s: float) -> Outlook:
@@ -104,10 +105,12 @@ def to_bear_per_s(known: Outlook, rate_per_s: float, growth: float, share: float
 def _line(known: Outlook) -> _Line:
     count = known.windows
     then, now = known.then / count, known.now / count
-    then_spread = max(0.0, known.then_square / count - then**2)
-    now_spread = max(0.0, known.now_square / count - now**2)
+    then_spread = known.then_square / count - then**2
+    now_spread = known.now_square / count - now**2
+    then_spread = then_spread if then_spread > 0.0 else 0.0
+    now_spread = now_spread if now_spread > 0.0 else 0.0
     both = known.then_now / count - then * now
     fitted = min(1.0, max(0.0, both / then_spread)) if then_spread > 0 else 1.0
     slope = (count * fitted + PRIOR_WINDOWS) / (count + PRIOR_WINDOWS)
-    spread = max(0.0, now_spread - 2.0 * slope * both + slope**2 * then_spread)
-    return _Line(then, now, slope, spread, then + SEEN_SIGMAS * math.sqrt(then_spread))
+    spread = now_spread - 2.0 * slope * both + slope**2 * then_spread
+    return _Line(then, now, slope, spread if spread > 0.0 else 0.0, then + SEEN_SIGMAS * math.sqrt(then_spread))

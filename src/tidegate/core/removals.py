@@ -36,6 +36,8 @@ def without_removals(samples: Sequence[Sample]) -> tuple[Samples, float]:
         return samples, 0.0
     last = samples[-1]
     first = bisect_left(samples.at_s, last.at_s - LOOK_BACK_S, 0, len(samples) - 2 - FEWEST_BEFORE)
+    if max(samples.arrived[first:-2]) - last.arrived < FEW:  # at most ticks
+        return samples, 0.0
     level = _middle(samples.waiting[first:-2], upper=True)
     least = max(FEW, UNEXPLAINED_SHARE * level)
     fell = max(samples.waiting[-2:]) <= LOW_SHARE * level

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
-from tidegate.core.fleet import heard_of
+from tidegate.core.fleet import FleetSignals, heard_of
 from tidegate.core.model import Retired
 from tidegate.core.observation import Capacity, Observation
 from tidegate.core.reports import Fleet, WorkerReport, WorkerState
@@ -42,10 +42,10 @@ class Outcome:
     notes: tuple[str, ...] = ()
 
 
-def is_gentle(seen: Observation) -> bool:
+def is_gentle(seen: Observation, fleet: FleetSignals | None = None) -> bool:
     """Whether the platform can be kept from stopping a worker that holds something: it is told whom to remove, or
     spares all of them but those that hold nothing."""
-    alive = heard_of(seen.fleet.workers, seen.now_s)
+    alive = heard_of(seen.fleet.workers, seen.now_s) if fleet is None else fleet.alive
     spared = not [worker for worker in alive if not (worker.protected or worker.state is _RELEASED)]
     named = seen.capacity.removes_by_name and all(worker.host for worker in alive)
     return bool(alive) and (named or spared)

@@ -14,7 +14,7 @@ from tidegate.core.holding import hold_s
 from tidegate.core.model import Holding, PoolState
 from tidegate.core.need import Load, Sized
 from tidegate.core.overrides import describe
-from tidegate.core.retire import serving, unspared
+from tidegate.core.retire import unspared
 from tidegate.core.signals import Signals
 from tidegate.core.sizing import workers_for
 from tidegate.core.starting import started
@@ -47,7 +47,7 @@ def apply_rules(trail: Trail, state: PoolState, bounds: Bounds) -> None:
     mean to break: missing signals and running handlers. Its words stay whatever comes after it.
     """
     pool, seen, signals, load = trail.pool, trail.seen, trail.signals, trail.load
-    current, cap = serving(state.retired, seen.capacity), bounds.guarded.limit
+    current, cap = trail.serving, bounds.guarded.limit
     override, kept_s = trail.watched.override, hold_s(pool, bounds.start_up, bounds.holding)
     watched_s = seen.now_s - trail.watched.watched_since_s
     trail.apply("ceiling", guardrails.under_ceiling(trail.workers, bounds.ceiling), bounds.ceiling.every)

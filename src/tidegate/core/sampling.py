@@ -3,6 +3,7 @@
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
+from typing import Final
 
 from tidegate.core.arrivals import long_window_s, steady_window_s
 from tidegate.core.counts import believed_waiting
@@ -20,6 +21,8 @@ APART_LEAST = 0.9
 """Of a sixtieth: ticks come a little early and a little late, and every other one would go else."""
 
 RECENT_TICKS = 4
+
+_FRESH: Final = Freshness.FRESH
 
 
 def extend_samples(
@@ -43,7 +46,7 @@ def extend_samples(
     the one before it, by which surges are told.
     """
     samples = Samples.of(samples)
-    if signals.counts is not Freshness.FRESH:
+    if signals.counts is not _FRESH:
         return samples  # a queue that could not be read would look like a fall now and a burst later
     if not signals.fleet_heard:
         return samples  # what silent workers complete is in the first report that arrives again

@@ -47,6 +47,7 @@ class Freshness(StrEnum):
 
 _ORDER = list(Freshness)
 _FRESH: Final = Freshness.FRESH
+_UNSEEN: Final = Absence.UNSEEN
 _NO_FAULT = (None, Absence.MISSING)
 _ABSENT = {Absence.DENIED: Freshness.DENIED, Absence.GONE: Freshness.GONE}
 
@@ -127,7 +128,8 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
     """Sum the queues and the fleet of one observation."""
     now_s, queues = seen.now_s, seen.queues
     visible, flying, delayed = [q.visible for q in queues], [q.in_flight for q in queues], [q.delayed for q in queues]
-    worst = _worst([classify(reading, now_s, 2 * pool.tick_s) for reading in (*visible, *flying, *delayed)])
+    max_age_s = 2 * pool.tick_s
+    worst = _worst([classify(reading, now_s, max_age_s) for reading in (*visible, *flying, *delayed)])
     fleet_state, fleet, hearing = read_fleet(pool, state, seen)
     waiting, in_flight = _known(visible), _known(flying)
     buffered = min(in_flight, fleet.buffered) if fleet else 0
@@ -138,6 +140,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
     in_hand = (waiting, in_flight) if worst is _FRESH else None
     told = oldest if _worst(age_states) is _FRESH else None
     age = judge_age(oldest, state.oldest_sent)
+    unseen = [queue.age_s.detail for queue in queues if queue.age_s.absence is _UNSEEN]
     return _signals(
         counts=worst,
         waiting=waiting,
@@ -152,7 +155,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         errors=_errors(seen),
         age="left aside" if age.note else _best(age_states),
         age_note=age.note,
-        unseen=next((queue.age_s.detail for queue in queues if queue.age_s.absence is Absence.UNSEEN), ""),
+        unseen=unseen[0] if unseen else "",
         oldest_sent=marked(state.oldest_sent, told, fleet, in_hand, now_s),
         quiet=_quiet(seen),
         fleet_readable=not seen.fleet.failed,
@@ -245,8 +248,8 @@ def _errors(seen: Observation) -> tuple[str, ...]:
     Not for CloudWatch's minutes: they are read for all pools together, whose decisions do without them, and whoever
     reads them says so once.
     """
-    counts = [(queue.queue, queue.visible) for queue in seen.queues]
-    said = [f"{name}: {count.detail or count.absence}" for name, count in counts if count.absence not in _NO_FAULT]
+    failed = [queue for queue in seen.queues if queue.visible.absence not in _NO_FAULT]
+    said = [f"{queue.queue}: {queue.visible.detail or queue.visible.absence}" for queue in failed]
     if seen.fleet.failed:
         said.append(f"fleet: {seen.fleet.detail or seen.fleet.absence}")
-    return tuple(dict.fromkeys(said))
+    return tuple(dict.fromkeys(said)) if said else ()

@@ -5,7 +5,7 @@ backlog grows, would only fill the pool to its maximum with workers that do not 
 """
 
 from tidegate.core.decision import Reason
-from tidegate.core.guardrails import Limit
+from tidegate.core.guardrails import Limit, left_alone
 from tidegate.core.memory import Presence
 from tidegate.core.model import PoolState
 from tidegate.core.observation import Capacity
@@ -49,7 +49,7 @@ def started(
     """No more workers while those asked for do not come. Beside those that hang, another is tried now and then."""
     since_s, current, now_s = presence.missing_since_s, capacity.desired, capacity.taken_at_s
     if since_s is None or workers <= current or now_s - since_s <= max(START_UPS * start_up_s, LEAST_S):
-        return Limit(workers)
+        return left_alone(workers)
     missing = (
         f"{max(0, current - presence.most)} of {current} workers have not begun to take work in "
         f"{(now_s - since_s) / 60:.0f} min"

@@ -8,7 +8,7 @@ from tidegate.core.fleet import FleetSignals, known_worker
 from tidegate.core.model import KnownWorker, Pool, PoolState, Sample, ServiceTime
 from tidegate.core.news import digest
 from tidegate.core.observation import Capacity
-from tidegate.core.reports import Fleet, WorkerReport
+from tidegate.core.reports import Fleet
 from tidegate.core.signals import Signals
 from tidegate.core.untold import untold_service_time
 from tidegate.core.value import value
@@ -111,15 +111,14 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
     and the process's own start. A worker that was started before the raise, as its own clock has it, answers another.
     """
     asked = [(at_s, n) for at_s, n in state.raises if capacity.taken_at_s - at_s <= RAISE_FORGOTTEN_S]
-    workers = {digest(worker.worker_id): worker for worker in fleet.workers}
+    known, newly_ready = _known_and_ready(state.known_workers, fleet)
     measured: list[float] = []
-    for ready_at_s, started_at_s in sorted(_newly_ready(state, workers)):
+    for ready_at_s, started_at_s in sorted(newly_ready):
         place = next((i for i, (at_s, _) in enumerate(asked) if at_s - CLOCK_SLACK_S <= started_at_s), None)
         if place is not None:
             at_s, missing = asked[place]
             measured.append(max(0.0, ready_at_s - at_s))
             asked[place : place + 1] = [(at_s, missing - 1)] if missing > 1 else []
-    known = {name: known_worker(worker) for name, worker in workers.items()}
     return StartUps(
         raises=tuple(asked),
         known_workers=state.known_workers if fleet.failed else known,  # those that are not seen are no strangers then
@@ -127,11 +126,17 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
     )
 
 
-def _newly_ready(state: PoolState, workers: Mapping[str, WorkerReport]) -> list[tuple[float, float]]:
-    """(first receive, start) of each worker that polls and whose start-up has not been timed."""
-    before = state.known_workers
-    new = [each for name, each in workers.items() if not ((known := before.get(name)) and known.timed)]
-    return [(each.first_receive_at_s, each.started_at_s) for each in new if each.first_receive_at_s is not None]
+def _known_and_ready(
+    before: Mapping[str, KnownWorker], fleet: Fleet
+) -> tuple[dict[str, KnownWorker], list[tuple[float, float]]]:
+    """What to remember of the workers, and (first receive, start) of each that polls and has not been timed yet."""
+    known, ready = {}, []
+    for worker in fleet.workers:
+        name = digest(worker.worker_id)
+        known[name], was = known_worker(worker), before.get(name)
+        if worker.first_receive_at_s is not None and not (was and was.timed):
+            ready.append((worker.first_receive_at_s, worker.started_at_s))
+    return known, ready
 
 
 def pending_only(raises: Sequence[tuple[float, int]], most: int) -> tuple[tuple[float, int], ...]:

@@ -28,7 +28,10 @@ class Trail:
     signals: Signals
     watched: Watched
     slots_per_worker: int
+    serving: int
+    """Workers that take work, or will once they have started."""
     workers: int
+    """As many as the last rule has left."""
     load: Load | None = None
     """None where no service time is known, or no counts."""
     sized: Sized | None = None

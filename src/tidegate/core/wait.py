@@ -222,18 +222,18 @@ def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: flo
     if mean_s <= 0:
         return 0.0
     floor_s = max(bound_s * min(1.0, max(0.25, start_up_s / bound_s)), pool.tick_s)
-    shares = load.older or EVEN_AGES
-    ages = [
-        *[(head_s * part / AGE_PARTS, load.waiting * share) for part, share in enumerate(shares)],
-        (head_s, load.waiting * shares[-1]),  # the oldest part by its oldest: the tail of a dump is all of one age
-        *[(-later_s, load.waiting + expected_per_s * later_s) for later_s in (start_up_s / 2, start_up_s)],
-    ]
+    deadlines = [(-later_s, load.waiting + expected_per_s * later_s) for later_s in (start_up_s / 2, start_up_s)]
+    if load.waiting > 0:
+        shares = load.older or EVEN_AGES
+        deadlines += [(head_s * part / AGE_PARTS, load.waiting * share) for part, share in enumerate(shares)]
+        # the oldest part by its oldest: the tail of a dump is all of one age
+        deadlines.append((head_s, load.waiting * shares[-1]))
     most = 0.0
-    for age_s, due in ages:
+    for age_s, due in deadlines:
         if due > 0:
             at_s = max(bound_s - age_s, _orderly_s(pool.target_wait_s - BLINDS_TO_CORRECT * blind, age_s, due))
             new_s = start_up_s if at_s > start_up_s else math.inf
-            left_s = max(at_s, OVERDUE_S)
+            left_s = at_s if at_s > OVERDUE_S else OVERDUE_S
             needed = workers_by(due, left_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
             most = needed if needed > most else most
     return most
@@ -247,4 +247,5 @@ def _orderly_s(wait_s: float, age_s: float, due: float) -> float:
     over; never less than half of what an even share of the spread leaves them, else fewer would need more workers.
     """
     orderly = 1.0 / (1.0 + SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / due))
-    return max(wait_s * orderly - age_s, (wait_s - age_s) * orderly / 2)
+    spread_s, even_s = wait_s * orderly - age_s, (wait_s - age_s) * orderly / 2
+    return spread_s if spread_s > even_s else even_s

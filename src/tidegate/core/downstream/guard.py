@@ -8,6 +8,7 @@ The first needs nothing but CloudWatch, the others need workers that report.
 import math
 from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.decision import Reason, Scalar
@@ -30,6 +31,8 @@ __all__ = ["Guarded", "guard"]
 
 LOOK_S = 60.0
 LONGEST_JOB_WAITED_FOR_S = 300.0
+
+_UNKNOWN: Final = Effect.UNKNOWN
 
 
 @value
@@ -71,7 +74,7 @@ def guard(
         hold = with_times(hold, memory.before, memory.level, quick_s, slots, fleet.since_s)
     memory = accepted(memory, state.guard.hold, hold, best)
     values = _values(memory, hold, seen, effect)
-    known = effect is not Effect.UNKNOWN  # the next step is compared with what is there now
+    known = effect is not _UNKNOWN  # the next step is compared with what is there now
     if known or hold is not memory.hold:
         memory = replace(memory, hold=hold, before=None if known else memory.before)
     doubt = memory.level is not None and not it.buys and in_doubt(memory.before, memory.level, quick_s)

@@ -1,5 +1,7 @@
 """What says that more workers would not help, and what a known curve says against it or by itself."""
 
+from typing import Final
+
 from tidegate.core.downstream.dependencies import signs_of
 from tidegate.core.downstream.levels import full
 from tidegate.core.downstream.state import GuardMemory, Sign
@@ -13,6 +15,8 @@ __all__ = ["by_curve", "effect_of", "known_alarms", "strongest"]
 
 ALARM_MAX_AGE_S = 300.0
 """An alarm's state is read once a minute; one that could not be read again for so long is not known."""
+_UNKNOWN: Final = Effect.UNKNOWN
+_NO_GAIN: Final = Effect.NO_GAIN
 _STRENGTH = (Sign.ALARM, Sign.FAILING, Sign.NO_GAIN, Sign.SLOW)
 
 
@@ -27,18 +31,19 @@ def effect_of(memory: GuardMemory, it: Worth) -> Effect:
     With those the arrivals decide what is completed, and long runs are left over from when there were none.
     """
     if memory.level is None:
-        return Effect.UNKNOWN
+        return _UNKNOWN
     effect = compare(memory.before, memory.level)
     overruled = it.slots is not None and (it.buys or not full(memory.level))
-    return Effect.GAIN if effect is Effect.NO_GAIN and overruled else effect
+    return Effect.GAIN if effect is _NO_GAIN and overruled else effect
 
 
 def strongest(seen: Observation, memory: GuardMemory, effect: Effect) -> tuple[Sign, str] | None:
     """The strongest sign, with its reason."""
-    signs = [(Sign.ALARM, f"alarm {alarm.name} is in ALARM") for alarm in known_alarms(seen) if alarm.state == "ALARM"]
+    alarms = known_alarms(seen) if seen.alarms else []
+    signs = [(Sign.ALARM, f"alarm {alarm.name} is in ALARM") for alarm in alarms if alarm.state == "ALARM"]
     if memory.dependencies:
         signs += signs_of(memory.dependencies)
-    if memory.before is not None and memory.level is not None and effect is Effect.NO_GAIN:
+    if memory.before is not None and memory.level is not None and effect is _NO_GAIN:
         signs.append((Sign.NO_GAIN, text(memory.before, memory.level)))
     return min(signs, key=lambda sign: _STRENGTH.index(sign[0])) if signs else None
 

@@ -7,6 +7,7 @@ alone may be longer jobs, and completions alone follow the arrivals.
 
 import math
 from dataclasses import replace
+from typing import Final
 
 from tidegate.core.downstream.levels import (
     RUNS_LEAST,
@@ -56,6 +57,7 @@ SOMETHING = 0.5
 PROBE_GAIN = 1.25
 DOUBTFUL = 1.3
 
+_UNKNOWN: Final = Effect.UNKNOWN
 _level, _past = maker(Level), maker(Past)
 
 
@@ -69,13 +71,13 @@ def followed(
     """
     before, level, above, hold = memory.before, memory.level, memory.above, memory.hold
     taking = fleet.taking
-    fresh = Level(taking, now_s)
     if level is None:
-        return replace(memory, level=fresh)
+        return replace(memory, level=Level(taking, now_s))
     if taking < level.workers:
-        return replace(memory, before=None, level=fresh, above=level if _gone_back(hold, level) else above)
+        above = level if _gone_back(hold, level) else above
+        return replace(memory, before=None, level=Level(taking, now_s), above=above)
     if taking > level.workers:
-        above = None
+        above, fresh = None, Level(taking, now_s)
         before, level = (level, fresh) if before is None and _comparable(level, now_s) else (before, level)
         level = replace(level, workers=taking) if hold is None else fresh
     elif level.span_s and _fills(level, fleet.busy):
@@ -87,7 +89,7 @@ def followed(
     if above is not None and settled_s >= max(BACK_OPEN_AT_MOST_S, OPEN_AT_MOST_TIMES * renews_in_s(level)):
         above = None
     over = hold is None and _open_for_long(level, now_s)
-    return replace(memory, before=None if over else before, level=level, above=above)
+    return GuardMemory(memory.dependencies, None if over else before, level, above, hold, memory.curve)
 
 
 def _comparable(level: Level, now_s: float) -> bool:
@@ -131,7 +133,7 @@ def _settles_in_s(
 def compare(before: Level | None, level: Level) -> Effect:
     """What the step between the two bought; UNKNOWN until enough runs have ended on both sides."""
     if before is None or not (tells(before) and tells(level)) or busy(level) < (1 + BUSIER_LEAST) * busy(before):
-        return Effect.UNKNOWN
+        return _UNKNOWN
     asked = busy(level) / busy(before) - 1.0
     gained = rate_per_s(level) / rate_per_s(before) - 1.0 if before.completions else 0.0
     slower = _runs_longer(before, level)

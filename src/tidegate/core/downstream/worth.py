@@ -46,11 +46,14 @@ class Worth:
         return None if self.slots is None or self.knee is None else max(1, round(self.slots / slots_per_worker))
 
 
+_NOTHING_KNOWN = Worth()
+
+
 def worth(curve: Curve, level: Level | None) -> Worth:
     """Of all that was seen, and of the present level."""
-    points = list(charted(curve))
+    points = list(charted(curve)) if curve.points else []
     if not points:
-        return Worth()
+        return _NOTHING_KNOWN
     best = _best(points)
     knee = min((point.slots for point in points if _costs(best, point)), default=None)
     if level is None or not tells(level):
