@@ -9,6 +9,7 @@ import pytest
 from tests.core.closed_loop import PLAIN, POLICIES, World
 from tests.core.observations import NOW_S, capacity, observe, queue, reading, worker
 from tidegate.core.absence import Absence
+from tidegate.core.balance import count_scale
 from tidegate.core.decide import decide
 from tidegate.core.decision import Decision, Reason
 from tidegate.core.fleet import sum_fleet
@@ -146,6 +147,16 @@ def test_a_redrive_that_goes_on_for_minutes_is_never_taken_for_traffic_once_its_
     assert all(float(str(value(d, "estimate", "arrivals_per_s"))) < 40.0 for d in told)
     world.run(1200)
     assert world.last.desired == 3
+
+
+def test_what_redriven_messages_waited_elsewhere_does_not_make_the_queue_look_longer() -> None:
+    world = World(replace(POLICIES[1], target_wait_s=600), steady, workers_at_first=3).run(900)
+    world.dump(500, age_s=3 * 86_400.0)
+    scales = []
+    for _ in range(60):
+        world.run(10)
+        scales.append(count_scale(world.state.balance))
+    assert max(scales[18:]) < 1.1, "from the minute on in which its age shows"
 
 
 @both

@@ -13,7 +13,7 @@ from tidegate.core.model import Balance
 from tidegate.core.news import QUEUE_MEMORY_S
 from tidegate.core.value import maker
 
-__all__ = ["at_least_s", "count_scale", "learn_balance", "occupancy_s", "usual_per_s"]
+__all__ = ["at_least_s", "count_scale", "learn_balance", "occupancy_s", "usual_per_s", "without_queue"]
 
 SLOTS_MEMORY_S = 900.0
 ENDS_TRUSTED = 5.0
@@ -85,6 +85,11 @@ def _with_queue(
     fade = math.exp(-told_s / QUEUE_MEMORY_S)
     counted_s, span_s = known.counted_s + counted * told_s, known.span_s + told_s
     return (known.waited_s + waited_s) * fade, counted_s * fade, span_s * fade
+
+
+def without_queue(balance: Balance) -> Balance:
+    """The same with nothing known of the queue: what was moved here has waited elsewhere, which tells nothing of it."""
+    return replace(balance, waited_s=0.0, counted_s=0.0, span_s=0.0)
 
 
 def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> float:

@@ -11,7 +11,7 @@ from tidegate.core.arrivals import (
     steady_per_s,
     window_pair_per_s,
 )
-from tidegate.core.balance import at_least_s, count_scale, learn_balance, occupancy_s, usual_per_s
+from tidegate.core.balance import at_least_s, count_scale, learn_balance, occupancy_s, usual_per_s, without_queue
 from tidegate.core.ceiling import learn_quick
 from tidegate.core.classes import hinted, learn_classes, mixed
 from tidegate.core.committed import commit
@@ -57,9 +57,7 @@ def learn(
     classes = learn_classes(state.classes, signals.fleet, elapsed_s)
     heard = listen(state, seen, signals)
     start_up = times.start_up_s(pool, heard.start_ups_s)
-    balance = state.balance
-    if seen.fleet.absence is None:  # else the waits that belong to these counts will never be told
-        balance = learn_balance(balance, signals.fleet, signals.waiting, elapsed_s)
+    balance = _balanced(state.balance, seen, signals, moved, elapsed_s)
     measured = _measured(pool, state.samples, signals, known, classes, balance)
     mean_s = measured[0].value if measured else 0.0
     scale = 1.0 if pool.plain else count_scale(balance, still_waited_s(state.samples))
@@ -84,6 +82,13 @@ def learn(
     if measured is None:
         return Learned(state, None, notices)
     return Learned(state, _load(pool, state, seen, signals, measured, start_up, slots_per_worker), notices)
+
+
+def _balanced(known: Balance, seen: Observation, signals: Signals, moved: MovedIn | None, elapsed_s: float) -> Balance:
+    if seen.fleet.absence is not None:  # the waits that belong to these counts will never be told
+        return known
+    balance = learn_balance(known, signals.fleet, signals.waiting, elapsed_s)
+    return balance if moved is None else without_queue(balance)
 
 
 def _measured(
