@@ -33,12 +33,12 @@ def scenarios() -> list[Scenario]:
 
 
 def _webs() -> list[Scenario]:
-    chat = poisson(lambda at_s: 30 + 25 * math.sin(at_s / 600), 2 * HOUR_S, exponential(0.5))
+    chat = poisson(lambda at_s: 30 + 25 * math.sin(at_s / 600), HOUR_S, exponential(0.5))
     return [
         Scenario(
             "webhook trains, 5 % retries", pool(60, 200), trains(3 * HOUR_S, 90.0, exponential(0.8), 0.05), hours=3
         ),
-        Scenario("chat T=30", pool(30, 100, slots=10), chat, start_up_s=20),
+        Scenario("chat T=30", pool(30, 100, slots=10), chat, hours=1, start_up_s=20),
         Scenario("calm", pool(60, 60), poisson(constant(10), 2 * HOUR_S, exponential(3)), start_up_s=45),
     ]
 
@@ -91,7 +91,7 @@ def _long_jobs() -> list[Scenario]:
         Scenario(
             "two classes, 0.2 and 60 s",
             pool(120, 100),
-            mixed(poisson(constant(20), 3 * HOUR_S, thumbs, job_class="thumb"), encode),
+            mixed(poisson(constant(10), 3 * HOUR_S, thumbs, job_class="thumb"), encode),
             hours=3,
             start_up_s=45,
         ),
@@ -99,15 +99,20 @@ def _long_jobs() -> list[Scenario]:
 
 
 def _days() -> list[Scenario]:
-    growth = poisson(lambda at_s: 0.2 + 2.8 * at_s / (2 * DAY_S), 2 * DAY_S, exponential(6))
+    growth = poisson(lambda at_s: 0.1 + 1.4 * at_s / (2 * DAY_S), 2 * DAY_S, exponential(12))
     return [
         Scenario(
-            "office hours, 2 days", pool(120, 60), poisson(office(6, 0.1), 2 * DAY_S, exponential(3)), 48, 90, tick_s=30
+            "office hours, 2 days",
+            pool(120, 60),
+            poisson(office(2, 0.03), 2 * DAY_S, exponential(9)),
+            hours=48,
+            start_up_s=90,
+            tick_s=30,
         ),
         Scenario(
             "weekend lull from none",
             pool(120, 60, least=0),
-            poisson(office(1.5, 0.0, 0.03), 6 * DAY_S, exponential(5)),
+            poisson(office(0.75, 0.0, 0.03), 6 * DAY_S, exponential(10)),
             144,
             90,
             tick_s=60,
@@ -131,13 +136,13 @@ def _small() -> list[Scenario]:
 
 
 def _large() -> list[Scenario]:
-    jumps = steps((0, 1000), (120, 2000), (240, 1000))
+    jumps = steps((0, 500), (60, 2000), (120, 500))
     return [
-        Scenario("50 ms, 2,000/s T=10", pool(10, 60, slots=10), poisson(jumps, 300, exponential(0.05)), 300 / 3600, 30),
+        Scenario("50 ms, 2,000/s T=10", pool(10, 60, slots=10), poisson(jumps, 180, exponential(0.05)), 180 / 3600, 30),
         Scenario(
             "1,000 slots",
             pool(120, 600),
-            poisson(steps((0, 150), (900, 300), (1800, 150)), 2400, exponential(3.3)),
-            hours=2400 / 3600,
+            poisson(steps((0, 75), (600, 150), (1500, 75)), 2100, exponential(6.6)),
+            hours=2100 / 3600,
         ),
     ]

@@ -6,14 +6,13 @@ from functools import cache
 import pytest
 
 from tests.outside.companies import scenarios as companies
-from tests.outside.judge import LATE_SHARE, Verdict, judge, ours, sight
+from tests.outside.judge import LATE_SHARE, keda, ours, sight
+from tests.outside.result import Result
+from tests.outside.rivals import Little
 from tests.outside.scenario import Scenario
-from tests.outside.traffic import exponential, poisson, steps
 from tests.outside.troubles import STEPS
 from tests.outside.troubles import scenarios as troubles
-
-SHORT = replace(STEPS, traffic=poisson(steps((0, 5), (900, 20), (2400, 5)), 3600, exponential(3)), hours=1.0)
-"""An hour of the troubles' traffic."""
+from tests.outside.world import World
 
 TROUBLED = (
     "prompt",
@@ -28,38 +27,38 @@ TROUBLED = (
 
 
 def named(name: str) -> Scenario:
-    found = next(one for one in (*companies(), *troubles()) if one.name == name)
-    return replace(found, traffic=SHORT.traffic, hours=SHORT.hours) if found.name in TROUBLED else found
+    return next(one for one in (*companies(), *troubles()) if one.name == name)
 
 
 @cache
-def judged() -> Verdict:
-    return judge(SHORT)
+def seen() -> Result:
+    return ours(STEPS)
 
 
-@cache
-def seen() -> float:
-    return sight(SHORT).late_share
+def test_perfect_sight_of_the_present_is_on_time() -> None:
+    assert sight(STEPS).late_share <= LATE_SHARE
 
 
 @pytest.mark.parametrize("name", TROUBLED)
 def test_nobody_is_late_where_perfect_sight_is_not(name: str) -> None:
-    assert seen() <= LATE_SHARE
     assert ours(named(name)).late_share <= LATE_SHARE
 
 
-def test_it_is_no_dearer_than_keda_tuned_by_hindsight_or_the_plain_formula() -> None:
-    verdict = judged()
-    assert verdict.blameless
-    for rival in (verdict.keda, verdict.little):
-        ratio = verdict.ratio(rival)
-        assert ratio is not None
-        assert ratio <= 1.0
+def test_it_is_no_dearer_than_keda_tuned_by_hindsight() -> None:
+    theirs = keda(STEPS)
+    assert theirs.late_share <= LATE_SHARE
+    assert seen().cost <= theirs.cost
+
+
+def test_it_is_no_dearer_than_the_plain_formula_that_is_told_the_truth() -> None:
+    theirs = World(STEPS, Little()).run()
+    assert theirs.late_share <= LATE_SHARE
+    assert seen().cost <= theirs.cost
 
 
 @pytest.mark.parametrize("name", ["three deploys", "half report", "spot, each lost within the hour"])
 def test_workers_with_the_sdk_are_never_interrupted_by_scale_in_or_a_deploy(name: str) -> None:
-    made = replace(named(name), traffic=SHORT.traffic, hours=1.0)
+    made = named(name)
     result = ours(made)
     assert result.interrupted == 0
     assert result.changes >= 2
@@ -80,13 +79,13 @@ def test_a_pool_of_none_goes_back_to_none() -> None:
 
 
 def test_a_count_that_takes_effect_late_costs_little() -> None:
-    late = ours(replace(named("counts take effect 25 s late"), traffic=SHORT.traffic, hours=1.0))
+    late = ours(named("counts take effect 25 s late"))
     assert late.late_share <= 2 * LATE_SHARE
-    assert late.cost <= 1.2 * ours(SHORT).cost
+    assert late.cost <= 1.2 * seen().cost
 
 
 def test_no_more_than_the_maximum_and_no_less_than_a_schedule_asks_for() -> None:
-    capped = ours(replace(named("maximum reached"), traffic=SHORT.traffic, hours=1.0))
+    capped = ours(named("maximum reached"))
     assert capped.most <= 10
-    dear = ours(replace(named("a schedule"), traffic=SHORT.traffic, hours=1.0))
+    dear = ours(named("a schedule"))
     assert dear.most >= 20
