@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.core.closed_loop import PLAIN, WAIT, World
+from tests.core.closed_loop import PLAIN, WAIT
 from tidegate.core import guardrails
 from tidegate.core.estimate import Estimate
 from tidegate.core.holding import SHARES, hold_s, learn_hold
@@ -45,11 +45,9 @@ def test_workers_are_kept_for_lulls_that_are_cheaper_than_a_start_up_and_for_no_
     assert lived(PATIENT, lull_s) == pytest.approx(expected_s, abs=1)
 
 
-@pytest.mark.parametrize(("lull_s", "expected_s"), [(20, 60.0), (110, 120.0), (300, 60.0)])
-def test_where_a_missed_worker_makes_messages_late_they_are_kept_for_half_of_a_start_up_at_least(
-    lull_s: int, expected_s: float
-) -> None:
-    assert lived(WAIT, lull_s) == expected_s
+@pytest.mark.parametrize("lull_s", [20, 110, 300])
+def test_where_a_missed_worker_makes_messages_late_they_are_kept_for_all_of_a_start_up(lull_s: int) -> None:
+    assert lived(WAIT, lull_s) == 120.0
 
 
 @pytest.mark.parametrize(
@@ -61,6 +59,14 @@ def test_a_hold_that_is_set_and_the_plain_formula_learn_nothing(pool: Pool, expe
 
 def test_a_young_pool_begins_with_half_of_a_start_up() -> None:
     assert hold_s(PATIENT, START_UP, Holding()) == 60.0
+
+
+@pytest.mark.parametrize(("target_s", "expected_s"), [(120, 120.0), (600, 60.0)])
+def test_while_nobody_knows_how_long_workers_take_to_start_it_is_taken_to_be_two_minutes(
+    target_s: float, expected_s: float
+) -> None:
+    pool = replace(WAIT, target_wait_s=target_s)
+    assert hold_s(pool, Estimate(60.0, "unmeasured"), Holding()) == expected_s
 
 
 def test_what_was_needed_above_the_ceiling_is_on_no_bill() -> None:
@@ -88,13 +94,3 @@ def test_longer_times_never_keep_fewer_workers(steps: list[tuple[float, int]], s
         kept = dict(zip(SHARES, known.kept, strict=True))
         assert kept[0.25] <= kept[0.5] <= kept[1.0] <= most
         assert min(known.bills) >= 0
-
-
-def test_bursts_that_come_back_within_a_start_up_find_their_workers_after_the_first_ones() -> None:
-    """Two minutes of work and ninety seconds of none, with workers that take two minutes to start."""
-    pool = replace(WAIT, target_wait_s=30)
-    world = World(pool, lambda t: 4.0 if t % 210 < 120 else 0.0, 2.0, 120.0, 4)
-    world.run(3 * 3600)
-    before = len(world.decisions)
-    world.run(3600)
-    assert len({decision.desired for decision in world.decisions[before:]}) == 1

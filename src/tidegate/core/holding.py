@@ -9,6 +9,7 @@ those that shorter times would have kept, each with its bill, and the cheapest t
 import math
 from bisect import bisect_left
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import Final
 
 from tidegate.core import times
@@ -52,19 +53,15 @@ def learn_hold(
 def hold_s(pool: Pool, start_up: Estimate, known: Holding) -> float:
     """How long fewer workers must have been enough before any is given up: the setting, or what has been learned.
 
-    The plain formula keeps a worker for the whole start-up time. And where the target does not outlast a blind window
-    it is half of it at least: there messages are late while a worker that was given up too soon comes again, which is
-    on no bill.
+    The plain formula keeps a worker for the whole start-up time. So does a pool whose target does not outlast a blind
+    window: there messages are late while a worker that was given up too soon comes again, which is on no bill.
     """
-    if pool.hold_s is not None or pool.plain:
-        return times.hold_s(pool, start_up)
-    return times.hold_s(pool, start_up, _cheapest(known, patient=pool.target_wait_s > blind_s(pool, start_up.value)))
+    start_up_s = times.HOLD_UNMEASURED_S if start_up.source == "unmeasured" else start_up.value
+    learns = not pool.plain and pool.target_wait_s > blind_s(pool, start_up_s)
+    return times.hold_s(pool, start_up, _cheapest(known) if learns else 1.0)
 
 
-def _cheapest(known: Holding, *, patient: bool) -> float:
+def _cheapest(known: Holding) -> float:
     if not known.bills:
         return SHARES[0]
-    half, quarter, whole = known.bills
-    if patient and quarter < min(half, whole):
-        return 0.25
-    return 1.0 if whole < half else 0.5
+    return min(zip(known.bills, SHARES, strict=True), key=itemgetter(0))[1]
