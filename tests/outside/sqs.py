@@ -1,6 +1,7 @@
 """A queue as SQS has them: messages on several hosts, counts that hosts publish now and then, CloudWatch's minutes."""
 
 import random
+from abc import ABC, abstractmethod
 from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -59,7 +60,7 @@ class Minute:
 
 
 @dataclass(eq=False)
-class Queue:
+class Queue(ABC):
     """What both kinds share. `noise` is the relative error of each host's count when it is published."""
 
     chance: random.Random
@@ -77,18 +78,18 @@ class Queue:
         self.told = [(0, 0, 0)] * self.hosts
 
     @property
+    @abstractmethod
     def waiting(self) -> int:
         """Messages that a receive call could get, or, in a FIFO queue, could get once their group is free."""
-        raise NotImplementedError
 
     @property
     def is_empty(self) -> bool:
         """Nothing waits, is delayed or in flight."""
         return not (self.waiting or self.delayed or sum(self.in_flight))
 
+    @abstractmethod
     def visible(self) -> Iterator[Message]:
         """All that wait."""
-        raise NotImplementedError
 
     def send(self, message: Message) -> None:
         """A message becomes visible for the first time."""
@@ -116,18 +117,18 @@ class Queue:
             self.returned.discard(message)
         return message
 
-    def _put(self, message: Message) -> None:
-        raise NotImplementedError
+    @abstractmethod
+    def _put(self, message: Message) -> None: ...
 
-    def _take(self) -> Message | None:
-        raise NotImplementedError
+    @abstractmethod
+    def _take(self) -> Message | None: ...
 
+    @abstractmethod
     def purge(self) -> list[Message]:
         """All that wait are gone; what they were."""
-        raise NotImplementedError
 
-    def _on_host(self, host: int) -> int:
-        raise NotImplementedError
+    @abstractmethod
+    def _on_host(self, host: int) -> int: ...
 
     def publish(self, host: int) -> None:
         """A host tells what it holds; what is delayed is spread evenly."""
@@ -147,8 +148,8 @@ class Queue:
         ages = [now_s - message.sent_s for message in heads if self._ages(message)]
         return max(ages) if ages else None
 
-    def _heads(self) -> Iterator[Message]:
-        raise NotImplementedError
+    @abstractmethod
+    def _heads(self) -> Iterator[Message]: ...
 
     def _ages(self, message: Message) -> bool:
         return message.receives < _POISONED_AFTER
