@@ -99,7 +99,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     target_s, mean_s = pool.target_wait_s, load.service_time.value
     blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
     mean_per_s = max(load.mean_per_s, load.steady_per_s)
-    bound_s = mean_wait_bound_s(target_s, mean_per_s, fifo=load.fifo)
+    bound_s = mean_wait_bound_s(target_s, mean_per_s)
     patience = _patience(pool, blind)
     leanness = load.lean * max(patience, min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0)))
     standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
@@ -198,16 +198,16 @@ def _lean(load: Load, lasting_per_s: float, standing_s: float, tau_s: float) -> 
     return max(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, least)
 
 
-def mean_wait_bound_s(target_s: float, rate_per_s: float, *, fifo: bool) -> float:
+def mean_wait_bound_s(target_s: float, rate_per_s: float) -> float:
     """The longest mean wait with which the longest waits are still within the target.
 
-    The w with w + z √((shards − 1) w ÷ rate) = target: a FIFO queue has no spread.
+    The w with w + z √((shards − 1) w ÷ rate) = target. A FIFO queue keeps the order within a group only ("messages with
+    different message group ID values might be sent and received out of order", FIFO-queues-understanding-logic): groups
+    that take turns spread waits as shards do.
 
-    >>> round(mean_wait_bound_s(120, 1.0, fifo=False)), round(mean_wait_bound_s(120, 100.0, fifo=False))
+    >>> round(mean_wait_bound_s(120, 1.0)), round(mean_wait_bound_s(120, 100.0))
     (65, 113)
     """
-    if fifo:
-        return target_s
     spread = SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / max(rate_per_s, 1.0 / target_s))
     return max(BOUND_LEAST * target_s, ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2)
 
