@@ -3,7 +3,7 @@
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
-from operator import sub
+from operator import mul, sub
 
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
@@ -152,23 +152,17 @@ def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
     Where a gap leaves the beginning of it without a sample, from the one before the gap on: the error of a few counts
     would else be divided by seconds.
     """
-    end_s, origin = samples.at_s[-1] - ago_s, samples.arrived[-1]
+    end_s = samples.at_s[-1] - ago_s
     begin = bisect_left(samples.at_s, end_s - window_s - 1e-6)
     end = bisect_right(samples.at_s, end_s + 1e-6) if ago_s else len(samples)
     if 0 < begin < end and samples.at_s[begin] > end_s - COVERED * window_s:
         begin -= 1
-    count = end - begin
-    if count < 2:
+    if end - begin < 2:
         return windowed_per_s(samples, window_s)
-    sum_t = sum_n = sum_tt = sum_tn = 0.0
-    for at_s, so_far in zip(samples.at_s[begin:end], samples.arrived[begin:end], strict=True):
-        t, n = at_s - end_s, so_far - origin
-        sum_t += t
-        sum_n += n
-        sum_tt += t * t
-        sum_tn += t * n
-    slope: float = (count * sum_tn - sum_t * sum_n) / (count * sum_tt - sum_t**2)
-    return slope if slope > 0 else 0.0
+    since_s, arrived = [at_s - end_s for at_s in samples.at_s[begin:end]], samples.arrived[begin:end]
+    middle_s = sum(since_s) / len(since_s)
+    came = sum(map(mul, since_s, arrived)) - middle_s * sum(arrived)
+    return came / (sum(map(mul, since_s, since_s)) - middle_s * sum(since_s)) if came > 0 else 0.0
 
 
 def window_pair_per_s(samples: Sequence[Sample], window_s: float) -> tuple[float, float] | None:
