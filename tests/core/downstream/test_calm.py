@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 
+from tests.core.downstream.test_step_effect import fleet
 from tidegate.core.downstream.calm import as_long_when_quiet, with_times
+from tidegate.core.downstream.levels import busy
 from tidegate.core.downstream.state import Hold, Level, Sign
 
 HOLD = Hold(8, 8, Sign.NO_GAIN, "why", True, 0.0, 100.0, 100.0, 0.25, 0.0, calm_s=4.0, base_s=4.4, above_s=8.0)
@@ -20,9 +22,10 @@ def level(workers: int, mean_s: float, share: float = 1.0, span_s: float = 120.0
     return Level(workers, 0.0, span_s, busy * span_s, open_s, runs, runs, runs * mean_s, 2 * runs * mean_s**2)
 
 
-def times(hold: Hold, now: Level, elapsed_s: float = 30.0) -> tuple[float | None, float | None]:
+def times(hold: Hold, now: Level, busy_now: float = 0.0) -> tuple[float | None, float | None]:
     """(calm, at the base), seconds."""
-    later = with_times(hold, None, now, 4.0, SLOTS, elapsed_s)
+    told = replace(fleet(now.workers), busy=round(max(busy(now), busy_now)), since_s=30.0)
+    later = with_times(hold, None, now, 4.0, SLOTS, told)
     return later.calm_s, later.base_s
 
 
@@ -41,7 +44,7 @@ def times(hold: Hold, now: Level, elapsed_s: float = 30.0) -> tuple[float | None
 def test_at_first_calm_is_what_it_was_before_the_step_but_not_far_from_the_quickest(
     before: Level | None, quick_s: float, calm_s: float | None
 ) -> None:
-    later = with_times(replace(HOLD, calm_s=None), before, level(8, 8.0), quick_s, SLOTS, 10.0)
+    later = with_times(replace(HOLD, calm_s=None), before, level(8, 8.0), quick_s, SLOTS, fleet(8))
     assert later.calm_s == (None if calm_s is None else pytest.approx(calm_s))
 
 
@@ -76,6 +79,13 @@ def test_longer_runs_are_calm_ones_only_when_few_slots_are_in_use(
     assert base_s == (None if expected[1] is None else pytest.approx(expected[1]))
 
 
+def test_while_slots_fill_it_is_not_quiet_though_few_were_in_use_on_average() -> None:
+    longer = level(3, 8.0)
+    assert times(HOLD, longer, busy_now=32.0) == (4.0, 4.4)
+    assert as_long_when_quiet(HOLD, longer, SLOTS, 12.0)
+    assert not as_long_when_quiet(HOLD, longer, SLOTS, 32.0)
+
+
 @pytest.mark.parametrize(
     ("hold", "now", "same"),
     [
@@ -92,4 +102,4 @@ def test_longer_runs_are_calm_ones_only_when_few_slots_are_in_use(
 def test_handlers_that_run_as_long_with_few_slots_in_use_are_not_slow_for_their_number(
     hold: Hold, now: Level, same: bool
 ) -> None:
-    assert as_long_when_quiet(hold, now, SLOTS) is same
+    assert as_long_when_quiet(hold, now, SLOTS, busy(now)) is same

@@ -71,25 +71,31 @@ def test_more_than_completes_most_is_a_sign_by_itself() -> None:
 
 def test_a_step_that_gained_nothing_by_one_comparison_is_overruled_by_the_curve_and_by_idle_slots() -> None:
     seen = memory(before=level(8, 8.0, 4.0), level=level(16, 8.0, 8.0))
-    assert effect_of(GuardMemory(), BUYS) is Effect.UNKNOWN
-    assert effect_of(seen, Worth()) is Effect.NO_GAIN
-    assert effect_of(seen, KNEE) is Effect.NO_GAIN
-    assert effect_of(seen, BUYS) is Effect.GAIN
+    assert effect_of(GuardMemory(), BUYS, 64.0) is Effect.UNKNOWN
+    assert effect_of(seen, Worth(), 64.0) is Effect.NO_GAIN
+    assert effect_of(seen, KNEE, 64.0) is Effect.NO_GAIN
+    assert effect_of(seen, BUYS, 64.0) is Effect.GAIN
     idle = replace(seen, level=level(16, 8.0, 8.0, open_slots=128))
-    assert effect_of(idle, Worth()) is Effect.NO_GAIN
-    assert effect_of(idle, KNEE) is Effect.GAIN
+    assert effect_of(idle, Worth(), 64.0) is Effect.NO_GAIN
+    assert effect_of(idle, KNEE, 64.0) is Effect.GAIN
+
+
+def test_slots_that_are_idle_because_their_workers_have_only_just_come_overrule_nothing() -> None:
+    filling = memory(before=level(8, 8.0, 4.0), level=level(16, 8.0, 8.0, open_slots=128))
+    assert effect_of(filling, KNEE, 128.0) is Effect.UNKNOWN
+    assert effect_of(filling, BUYS, 128.0) is Effect.GAIN, "the curve needs no idle slots"
 
 
 def test_slow_calls_are_usual_where_more_slots_still_buy() -> None:
-    known = unlearned(memory(), BUYS, None, 4)
+    known = unlearned(memory(), BUYS, None, 4, 32.0)
     assert not known.dependencies["payments"].slow
-    assert unlearned(memory(), KNEE, 8, 4).dependencies["payments"].slow
+    assert unlearned(memory(), KNEE, 8, 4, 32.0).dependencies["payments"].slow
     assert strongest(observe(queue()), known, Effect.UNKNOWN) is None
 
 
 def test_a_hold_ends_where_as_many_slots_as_a_sign_was_found_at_are_seen_to_buy() -> None:
     helps, drowns = curve(10.0, 0.4), curve(30.0, 1.5)
-    assert unlearned(memory(hold=HELD, curve=helps), BUYS, None, 4).hold is None
+    assert unlearned(memory(hold=HELD, curve=helps), BUYS, None, 4, 32.0).hold is None
     for stays in (
         memory(hold=HELD, curve=drowns),
         memory(hold=replace(HELD, found_slots=100.0), curve=helps),
@@ -97,19 +103,19 @@ def test_a_hold_ends_where_as_many_slots_as_a_sign_was_found_at_are_seen_to_buy(
         memory(hold=replace(HELD, sign=Sign.ALARM), curve=helps),
         memory(hold=HELD, curve=helps, level=None),
     ):
-        assert unlearned(stays, Worth(), None, 4).hold == stays.hold
-    assert unlearned(memory(hold=HELD, curve=helps), KNEE, 8, 4).hold == HELD
+        assert unlearned(stays, Worth(), None, 4, 32.0).hold == stays.hold
+    assert unlearned(memory(hold=HELD, curve=helps), KNEE, 8, 4, 32.0).hold == HELD
 
 
 def test_a_hold_below_what_completes_most_is_lifted_to_that() -> None:
     low = memory(hold=replace(HELD, cap=4, base=4, base_s=4.0))
-    lifted = unlearned(low, BELOW, 8, 4).hold
+    lifted = unlearned(low, BELOW, 8, 4, 32.0).hold
     assert lifted is not None
     assert (lifted.cap, lifted.base, lifted.base_s) == (8, 8, None)
-    assert unlearned(low, KNEE, 8, 4).hold == low.hold
-    assert unlearned(low, replace(BUYS, more=True), None, 4).hold == low.hold
+    assert unlearned(low, KNEE, 8, 4, 32.0).hold == low.hold
+    assert unlearned(low, replace(BUYS, more=True), None, 4, 32.0).hold == low.hold
     higher = memory(hold=replace(HELD, cap=9, base=9))
-    assert unlearned(higher, BELOW, 8, 4).hold == higher.hold
+    assert unlearned(higher, BELOW, 8, 4, 32.0).hold == higher.hold
 
 
 @pytest.mark.parametrize(("best", "forgotten"), [(8, True), (10, False), (None, False)])

@@ -60,8 +60,9 @@ def guard(
         memory = looked(memory, fleet, seen.now_s, fleet.since_s, mean_s, squared_variation(state.service_time))
     slots = known_slots(pool, state, signals, seen.now_s)
     it = worth(memory.curve, memory.level)
-    best, effect = it.workers(slots), effect_of(memory, it)
-    memory = unlearned(memory, it, best, slots)
+    busy_now = 0.0 if fleet is None else fleet.busy
+    best, effect = it.workers(slots), effect_of(memory, it, busy_now)
+    memory = unlearned(memory, it, best, slots, busy_now)
     running = seen.capacity.desired if fleet is None else min(seen.capacity.desired, fleet.taking)
     sign = by_curve(strongest(seen, memory, effect), memory, it, best, need, running, pool)
     hold, steps_back = None, False
@@ -71,7 +72,7 @@ def guard(
         hold = next_hold(memory.hold, sign, effect, at)
         steps_back = hold is not None and hold.cap < at.running  # with `step_back` off: a step that was only tried
     if hold is not None and memory.level is not None and fleet is not None:
-        hold = with_times(hold, memory.before, memory.level, quick_s, slots, fleet.since_s)
+        hold = with_times(hold, memory.before, memory.level, quick_s, slots, fleet)
     memory = accepted(memory, state.guard.hold, hold, best)
     values = _values(memory, hold, seen, effect)
     known = effect is not _UNKNOWN  # the next step is compared with what is there now

@@ -33,7 +33,7 @@ def looked(
     )
 
 
-def unlearned(memory: GuardMemory, it: Worth, best: int | None, slots_per_worker: int) -> GuardMemory:
+def unlearned(memory: GuardMemory, it: Worth, best: int | None, slots_per_worker: int, busy_now: float) -> GuardMemory:
     """Without the hold, or with a higher one, where it took for a sick dependency what is none.
 
     More slots are seen to buy completions, up to the most that a sign was found at; handlers run as long now that few
@@ -46,7 +46,7 @@ def unlearned(memory: GuardMemory, it: Worth, best: int | None, slots_per_worker
         found = hold.found_slots
         if it.knee is None and found is not None and bought_at(memory.curve, found / ABOUT):
             return _released(memory)
-        if as_long_when_quiet(hold, level, slots_per_worker):
+        if as_long_when_quiet(hold, level, slots_per_worker, busy_now):
             return _released(memory)
         if it.more and best is not None and hold.base < best:
             memory = replace(memory, hold=replace(hold, base=best, cap=max(best, hold.cap), base_s=None))

@@ -54,12 +54,13 @@ def full(level: Level) -> bool:
     return level.open_s > 0 and level.busy_s >= SATURATED * level.open_s
 
 
-def balanced(level: Level) -> bool:
+def balanced(level: Level, within: float = UNBALANCED) -> bool:
     """Whether the runs that ended took as long together as slots were in use: as long as that grows, they took less.
 
-    By Little's law the two agree once all has settled. Where it gets slower the runs that end are yet the quick ones.
+    By Little's law the two agree once all has settled. Where it gets slower the runs that end are yet the quick ones,
+    and after a step back the long ones.
     """
-    return abs(level.sum_s - level.busy_s) <= UNBALANCED * level.busy_s
+    return abs(level.sum_s - level.busy_s) <= within * level.busy_s
 
 
 def renewed(level: Level) -> bool:

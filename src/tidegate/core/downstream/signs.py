@@ -3,7 +3,7 @@
 from typing import Final
 
 from tidegate.core.downstream.dependencies import signs_of
-from tidegate.core.downstream.levels import full
+from tidegate.core.downstream.levels import busy, full
 from tidegate.core.downstream.state import GuardMemory, Sign
 from tidegate.core.downstream.step_effect import compare, text
 from tidegate.core.downstream.stretch import Effect
@@ -15,6 +15,8 @@ __all__ = ["by_curve", "effect_of", "known_alarms", "strongest"]
 
 ALARM_MAX_AGE_S = 300.0
 """An alarm's state is read once a minute; one that could not be read again for so long is not known."""
+FILLING = 1.2
+"""With so many times the slots in use now that were on average, they are still being taken into use."""
 _UNKNOWN: Final = Effect.UNKNOWN
 _NO_GAIN: Final = Effect.NO_GAIN
 _STRENGTH = (Sign.ALARM, Sign.FAILING, Sign.NO_GAIN, Sign.SLOW)
@@ -25,16 +27,18 @@ def known_alarms(seen: Observation) -> list[Alarm]:
     return [alarm for alarm in seen.alarms if seen.now_s - alarm.taken_at_s <= ALARM_MAX_AGE_S]
 
 
-def effect_of(memory: GuardMemory, it: Worth) -> Effect:
+def effect_of(memory: GuardMemory, it: Worth, busy_now: float) -> Effect:
     """What the last step out bought. Where there is a curve, it outranks one comparison, and so do idle slots.
 
-    With those the arrivals decide what is completed, and long runs are left over from when there were none.
+    With those the arrivals decide what is completed, and long runs are left over from when there were none. But slots
+    that were idle because their workers had only just come say nothing, nor is it known yet what those bought.
     """
     if memory.level is None:
         return _UNKNOWN
     effect = compare(memory.before, memory.level)
-    overruled = it.slots is not None and (it.buys or not full(memory.level))
-    return Effect.GAIN if effect is _NO_GAIN and overruled else effect
+    if effect is not _NO_GAIN or it.slots is None or (full(memory.level) and not it.buys):
+        return effect
+    return Effect.GAIN if it.buys or busy_now <= FILLING * busy(memory.level) else _UNKNOWN
 
 
 def strongest(seen: Observation, memory: GuardMemory, effect: Effect) -> tuple[Sign, str] | None:

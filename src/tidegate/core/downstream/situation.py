@@ -10,6 +10,8 @@ from tidegate.core.value import value
 __all__ = ["Situation", "with_level"]
 
 STRAINED = 1.5
+EVEN = 0.1
+"""Of slots in use, how far the runs that ended may differ from them where a step back is made or judged by these."""
 
 
 @value
@@ -58,7 +60,7 @@ def with_level(at: Situation, level: Level, hold: Hold | None, quick_s: float, s
         at,
         measured=tells(level),
         strained=mean_s > STRAINED * quick_s,
-        full=full(level) and balanced(level),
+        full=full(level) and balanced(level, EVEN),
         in_use=busy(level) if tells(level) else at.in_use,
         mean_s=mean_s if tells(level) else None,
     )
@@ -70,5 +72,5 @@ def with_level(at: Situation, level: Level, hold: Hold | None, quick_s: float, s
         used=busy(level) > hold.base * slots_per_worker,
         calm=stretch(level, hold.calm_s),
         grown=stretch(level, hold.base_s),
-        eased=eased(level, hold.above_s) if balanced(level) else None,
+        eased=eased(level, hold.above_s) if balanced(level, EVEN) else None,
     )
