@@ -95,7 +95,7 @@ def test_the_blind_window_is_the_lag_a_tick_and_a_start_up() -> None:
 def test_late_waits_raise_the_margin_and_waits_in_time_take_it_back_slowly() -> None:
     late = Waits(starts=10, late_share=0.5, p99_s=120.0)
     raised = learn_margin(0.0, late, 10.0, 1.0, 10.0, limited=False)
-    assert raised == pytest.approx(0.495 * 10 / 600)
+    assert raised == pytest.approx(0.495 * 10 / 300)
     in_time = Waits(starts=10, late_share=0.0, p99_s=1.0)
     after = learn_margin(raised, in_time, 10.0, 1.0, 10.0, limited=False)
     assert raised * 0.9 < after < raised
@@ -105,12 +105,12 @@ def test_late_waits_raise_the_margin_and_waits_in_time_take_it_back_slowly() -> 
 
 def test_a_burst_that_wakes_an_idle_pool_is_worth_no_more_than_the_time_that_it_took() -> None:
     burst = Waits(starts=1000, late_share=1.0, p99_s=300.0)
-    assert learn_margin(0.0, burst, 10.0, 0.1, 10.0, limited=False) == pytest.approx(0.995 * 10 / 600)
+    assert learn_margin(0.0, burst, 10.0, 0.1, 10.0, limited=False) == pytest.approx(0.995 * 10 / 300)
 
 
 def test_after_a_gap_in_the_ticks_late_waits_are_worth_no_more_than_the_time_that_they_tell_of() -> None:
     burst = Waits(starts=1000, late_share=1.0, p99_s=300.0)
-    assert learn_margin(0.0, burst, 10.0, 0.1, 600.0, limited=False) == pytest.approx(0.995 * 10 / 600)
+    assert learn_margin(0.0, burst, 10.0, 0.1, 600.0, limited=False) == pytest.approx(0.995 * 10 / 300)
 
 
 def test_what_could_not_be_had_winds_nothing_up() -> None:

@@ -40,7 +40,7 @@ EARNED_IN_S = 600.0
 SURGE_QUANTILE = 0.95
 SURGE_STEP_PER_S = 0.002
 LATE_BEARABLE = 0.005
-MARGIN_FULL_S = 600.0
+MARGIN_FULL_S = 300.0
 MARGIN_MEMORY_S = 7200.0
 MARGIN_MOST = 1.0
 MARGIN_LATE = 0.005
@@ -131,7 +131,7 @@ def learn_margin(
 ) -> float:
     """Integral action on what counts: the share of the pool's work added to its need while measured waits are late.
 
-    Ten minutes' worth of the usual traffic late doubles the need; what is in time takes it back, slowly. A burst is no
+    Five minutes' worth of the usual traffic late doubles the need; what is in time takes it back, slowly. A burst is no
     more worth than the time that it took, which is no longer than those waits tell of (`told_s`), however long ago the
     last tick was: else one that wakes an idle pool doubled its need in a tick. Nothing is added while what was needed
     could not be had (anti-windup: at a ceiling or on the way up a ramp).

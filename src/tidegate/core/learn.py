@@ -19,8 +19,9 @@ from tidegate.core.counts import learn_count_error
 from tidegate.core.delayed import known_per_s, with_due
 from tidegate.core.estimate import Estimate
 from tidegate.core.listen import listen
+from tidegate.core.looseness import learn_looseness, looseness
 from tidegate.core.memory import ClassMemory, MovedIn
-from tidegate.core.model import Balance, Pool, PoolState, Sample, ServiceTime
+from tidegate.core.model import Balance, Looseness, Pool, PoolState, Sample, ServiceTime
 from tidegate.core.moved_in import head_age_here, without_moved
 from tidegate.core.need import AGE_PARTS, Load
 from tidegate.core.observation import Observation
@@ -75,6 +76,7 @@ def learn(
         samples=samples,
         count_error=learn_count_error(state.count_error, samples),
         margin=0.0 if moved is not None else _margin(pool, state, samples, signals, usual_per_s(balance), elapsed_s),
+        looseness=state.looseness if moved is not None else _loosened(state, signals, elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
         outlook=learn_outlook(state.outlook, pair, blind, elapsed_s),
         surge=learn_surge(state.surge, pair, samples, blind, elapsed_s, state.count_error),
@@ -89,6 +91,11 @@ def _balanced(known: Balance, seen: Observation, signals: Signals, moved: MovedI
         return known
     balance = learn_balance(known, signals.fleet, signals.waiting, elapsed_s)
     return balance if moved is None else without_queue(balance)
+
+
+def _loosened(state: PoolState, signals: Signals, elapsed_s: float) -> Looseness:
+    waits = signals.fleet.waits if signals.fleet else None
+    return learn_looseness(state.looseness, waits, signals.waiting, elapsed_s)
 
 
 def _measured(
@@ -178,6 +185,7 @@ def _load(
         chance_per_s=chance_per_s(samples, arrivals, state.count_error),
         calm=calm,
         fifo=False not in [queue.queue.endswith(".fifo") for queue in seen.queues],
+        loose=looseness(state.looseness),
         delayed=signals.delayed,
         typical_per_s=typical_per_s(samples) if pool.finish_in_s is not None else 0.0,
     )

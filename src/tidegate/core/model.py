@@ -17,6 +17,7 @@ __all__ = [
     "Balance",
     "Holding",
     "KnownWorker",
+    "Looseness",
     "Outlook",
     "Override",
     "OverrideKind",
@@ -196,6 +197,14 @@ class Holding:
     """Decayed worker-seconds: kept, and started again."""
 
 
+@value
+class Looseness:
+    """Starts of messages that had waited, decayed; and of those as many as show how far their waits differed."""
+
+    starts: float = 0.0
+    spread: float = 0.0
+
+
 @dataclass(frozen=True)  # no slots: it is copied with `changed`
 class PoolState:
     """What a pool remembers between ticks. JSON-serialisable: it lives in DynamoDB between Lambda runs."""
@@ -237,6 +246,7 @@ class PoolState:
     count_error: float = 0.15
     """The counts' relative error, learned (one standard deviation)."""
     balance: Balance = field(default_factory=Balance)
+    looseness: Looseness = field(default_factory=Looseness)
     margin: float = 0.0
     """Added to the need, as a share of it, for waits that were late."""
     override: Override | None = None

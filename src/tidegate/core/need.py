@@ -46,6 +46,8 @@ class Load:
     calm: float = 0.0
     """The share of the pool's surges that chance alone explains."""
     fifo: bool = False
+    loose: float = 0.0
+    """How loosely the queue keeps its order (`core.looseness`)."""
     delayed: float = 0.0
     typical_per_s: float = 0.0
 

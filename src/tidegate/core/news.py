@@ -40,10 +40,9 @@ _NO_FIGURES = ClassFigures()
 _UNKNOWN = KnownWorker(0, 0, 0, timed=False)
 _LOWER_EDGES_S = (0.0, *WAIT_BOUNDS_S)
 _UPPER_EDGES_S = (*WAIT_BOUNDS_S, WAIT_BOUNDS_S[-1])
-_MIDDLES_S = tuple(
-    QUEUE_MEMORY_S * -math.expm1(-(low + high) / 2 / QUEUE_MEMORY_S)
-    for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True)
-)
+_MIDDLES_S = tuple((low + high) / 2 for low, high in zip(_LOWER_EDGES_S, _UPPER_EDGES_S, strict=True))
+_SQUARED_MIDDLES_S2 = tuple(middle_s**2 for middle_s in _MIDDLES_S)
+_FADED_MIDDLES_S = tuple(QUEUE_MEMORY_S * -math.expm1(-middle_s / QUEUE_MEMORY_S) for middle_s in _MIDDLES_S)
 """Of each bucket, as much of its middle as is not faded yet."""
 
 
@@ -51,13 +50,16 @@ _MIDDLES_S = tuple(
 class Waits:
     """Waits (sent → started) of the messages started since the last tick. `p99_s` is its bucket's upper edge.
 
-    The sum takes the middles of the buckets, and each second of a wait as it has faded until now, as counts have.
+    Sums take the middles of the buckets, `sum_s` each second of a wait as it has faded until now, as counts have.
     """
 
     starts: int
     late_share: float
     p99_s: float
     sum_s: float = 0.0
+    mean_s: float = 0.0
+    variation: float = 0.0
+    """The squared coefficient of variation of the waits."""
 
 
 @value
@@ -147,8 +149,12 @@ def waits_of(news: list[WorkFigures], target_wait_s: float) -> Waits | None:
         return None
     late = sum(buckets[bisect_left(_LOWER_EDGES_S, target_wait_s) :])
     p99_s = _UPPER_EDGES_S[bisect_left(list(accumulate(buckets)), 0.99 * starts)]
-    sum_s = sum(map(mul, buckets, _MIDDLES_S))
-    return Waits(starts, late / starts, p99_s, sum_s)
+    sum_s = sum(map(mul, buckets, _FADED_MIDDLES_S))
+    mean_s = sum(map(mul, buckets, _MIDDLES_S)) / starts
+    if starts < 2 or mean_s <= 0:
+        return Waits(starts, late / starts, p99_s, sum_s, mean_s)
+    squares = sum(map(mul, buckets, _SQUARED_MIDDLES_S2)) / starts
+    return Waits(starts, late / starts, p99_s, sum_s, mean_s, (squares / mean_s**2 - 1.0) * starts / (starts - 1))
 
 
 def by_class(news: list[WorkFigures]) -> dict[str, ClassFigures]:

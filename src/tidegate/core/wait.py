@@ -12,6 +12,7 @@ from functools import partial
 from tidegate.core.adapt import BAND_SIGMAS, blind_s, growth
 from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step, shown
+from tidegate.core.looseness import SHARDS, spread_share
 from tidegate.core.model import Pool
 from tidegate.core.need import AGE_PARTS, LATE_SHARE_ALLOWED, Load, Sized
 from tidegate.core.outlook import to_bear_per_s
@@ -23,10 +24,8 @@ __all__ = ["hold_the_wait"]
 STANDING_SHARE = 0.6
 """Of the mean wait that the target bears: the rest is for what comes unforeseen."""
 
-SHARDS = 8
 SPREAD_SIGMAS = 2.6
-"""A standard queue is many shards, each in order, read at random. With Q waiting a message sees Q ± √((shards − 1) Q)
-starts before its own: waits spread about their mean, and the less the longer the queue."""
+"""Waits spread about their mean: so far above it is one that is to be in time (`core.looseness`)."""
 
 BOUND_LEAST = 0.3
 """With few messages in a queue there is no long way round the shards."""
@@ -99,7 +98,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     target_s, mean_s = pool.target_wait_s, load.service_time.value
     blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
     mean_per_s = max(load.mean_per_s, load.steady_per_s)
-    bound_s = mean_wait_bound_s(target_s, mean_per_s)
+    bound_s = mean_wait_bound_s(target_s, mean_per_s, load.loose)
     patience = _patience(pool, blind)
     leanness = load.lean * max(patience, min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0)))
     standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
@@ -161,6 +160,7 @@ def _step(load: Load, terms: _Terms, slots: float, workers: int, urgent: int, er
         "growth": shown(terms.growth, 3),
         "lean": shown(load.lean, 3),
         "bound_s": shown(terms.bound_s, 1),
+        "looseness": shown(load.loose, 2),
         "patience": shown(terms.patience, 3),
         "leanness": shown(terms.leanness, 3),
         "standing_wait_s": shown(terms.standing_wait_s, 2),
@@ -198,18 +198,20 @@ def _lean(load: Load, lasting_per_s: float, standing_s: float, tau_s: float) -> 
     return max(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, least)
 
 
-def mean_wait_bound_s(target_s: float, rate_per_s: float) -> float:
+def mean_wait_bound_s(target_s: float, rate_per_s: float, loose: float = 0.0) -> float:
     """The longest mean wait with which the longest waits are still within the target.
 
-    The w with w + z √((shards − 1) w ÷ rate) = target. A FIFO queue keeps the order within a group only ("messages with
-    different message group ID values might be sent and received out of order", FIFO-queues-understanding-logic): groups
-    that take turns spread waits as shards do.
+    The w with w + z √((shards − 1) w ÷ rate + loose × w²) = target. A FIFO queue keeps the order within a group only
+    ("messages with different message group ID values might be sent and received out of order",
+    FIFO-queues-understanding-logic): groups that take turns spread waits as shards do.
 
-    >>> round(mean_wait_bound_s(120, 1.0)), round(mean_wait_bound_s(120, 100.0))
-    (65, 113)
+    >>> round(mean_wait_bound_s(120, 1.0)), round(mean_wait_bound_s(120, 100.0)), mean_wait_bound_s(120, 100.0, 1.0)
+    (65, 113, 36.0)
     """
-    spread = SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / max(rate_per_s, 1.0 / target_s))
-    return max(BOUND_LEAST * target_s, ((math.sqrt(spread**2 + 4 * target_s) - spread) / 2) ** 2)
+    straight = 2.0 * target_s + SPREAD_SIGMAS**2 * (SHARDS - 1) / max(rate_per_s, 1.0 / target_s)
+    square = 1.0 - SPREAD_SIGMAS**2 * loose
+    bound_s = 2.0 * target_s**2 / (straight + math.sqrt(straight**2 - 4.0 * square * target_s**2))
+    return max(BOUND_LEAST * target_s, bound_s)
 
 
 def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: float, blind: float) -> float:
@@ -228,10 +230,10 @@ def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: flo
         deadlines += [(head_s * part / AGE_PARTS, load.waiting * share) for part, share in enumerate(shares)]
         # the oldest part by its oldest: the tail of a dump is all of one age
         deadlines.append((head_s, load.waiting * shares[-1]))
-    most = 0.0
+    most, corrigible_s = 0.0, pool.target_wait_s - BLINDS_TO_CORRECT * blind
     for age_s, due in deadlines:
         if due > 0:
-            at_s = max(bound_s - age_s, _orderly_s(pool.target_wait_s - BLINDS_TO_CORRECT * blind, age_s, due))
+            at_s = max(bound_s - age_s, _orderly_s(corrigible_s, age_s, due, load.loose))
             new_s = start_up_s if at_s > start_up_s else math.inf
             left_s = at_s if at_s > OVERDUE_S else OVERDUE_S
             needed = workers_by(due, left_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)
@@ -239,13 +241,13 @@ def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: flo
     return most
 
 
-def _orderly_s(wait_s: float, age_s: float, due: float) -> float:
+def _orderly_s(wait_s: float, age_s: float, due: float, loose: float) -> float:
     """The time in which so many have to be started, for the one that sees most of them before it to be in time.
 
-    It sees `due` ± √((shards − 1) due) starts. At the usual arrival rate a queue of the bound is as long as that makes
-    it; after a dump, or in a lull, it is longer, and as much more orderly. Of few that are old nearly all that time is
+    It sees `due` starts, ± `spread_share` of them. At the usual rate a queue of the bound is as long as that makes it;
+    after a dump, or in a lull, it is longer, and as much more orderly. Of few that are old nearly all that time is
     over; never less than half of what an even share of the spread leaves them, else fewer would need more workers.
     """
-    orderly = 1.0 / (1.0 + SPREAD_SIGMAS * math.sqrt((SHARDS - 1) / due))
+    orderly = 1.0 / (1.0 + SPREAD_SIGMAS * spread_share(due, loose))
     spread_s, even_s = wait_s * orderly - age_s, (wait_s - age_s) * orderly / 2
     return spread_s if spread_s > even_s else even_s
