@@ -128,7 +128,7 @@ def test_raises_that_were_answered_in_silence_do_not_make_the_next_start_up_look
 def test_completions_that_are_reckoned_judge_no_step() -> None:
     pool = Pool("orders", 30, 1, 50, slots_per_worker=4)
     level = Level(5, NOW_S - 200, 300.0, 2400.0, 2400.0, 600.0, 600.0, 2400.0, 9600.0)
-    state = replace(MIXED, guard=GuardMemory(before=level, level=replace(level, workers=6, sum_s=6000.0)))
+    state = replace(MIXED, guard=GuardMemory(before=level, level=replace(level, workers=6)))
     for reporting, judged in ((6, True), (3, False)):
         seen = observe(workers=some(reporting), seen=capacity(6))
         guarded = guard(pool, state, seen, read_signals(pool, state, seen), 6, LIMIT, 60.0)

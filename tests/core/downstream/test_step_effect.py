@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from tidegate.core.downstream.levels import lengthening, mean_run_s
-from tidegate.core.downstream.state import GuardMemory, Hold, Level, Past, Sign
+from tidegate.core.downstream.levels import lengthening, mean_run_s, outgrown
+from tidegate.core.downstream.state import DependencyMemory, GuardMemory, Hold, Level, Past, Sign
 from tidegate.core.downstream.step_effect import compare, cost_completions, followed, in_doubt
 from tidegate.core.downstream.stretch import Effect
 from tidegate.core.fleet import FleetSignals
@@ -149,6 +149,31 @@ def test_a_step_that_is_made_while_runs_get_longer_is_not_judged() -> None:
     assert later.before is None
     assert later.level is not None
     assert later.level.workers == 12
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (level(10, 5.0, 8.0), True),
+        (level(10, 6.5, 6.2), False),
+        (level(10, 10.0, 4.0), False),
+        (level(16, 4.0, 15.0), False),
+        (level(10, 0.3, 40.0), False),
+    ],
+    ids=["twice as long", "as their square, about", "as long", "a large step", "too few runs"],
+)
+def test_runs_that_grow_by_more_than_the_square_of_a_step_grow_for_another_reason(now: Level, expected: bool) -> None:
+    assert outgrown(level(8, 8.0, 4.0), now) is expected
+    assert not outgrown(level(8, 0.2, 4.0), now), "nothing is known of before"
+
+
+def test_a_step_into_the_minute_in_which_jobs_become_longer_is_not_judged_where_no_dependency_is_named() -> None:
+    memory = GuardMemory(before=level(8, 8.0, 4.0), level=level(10, 5.0, 8.0))
+    assert followed(memory, steady(10), 100.0, 10.0, 4.0).before is None
+    named = replace(memory, dependencies={"payments": DependencyMemory()})
+    assert followed(named, steady(10), 100.0, 10.0, 4.0).before == memory.before
+    held = replace(memory, hold=HOLD)
+    assert followed(held, steady(10), 100.0, 10.0, 4.0).before == memory.before
 
 
 def test_what_a_level_did_before_outlasts_what_it_does_now() -> None:

@@ -14,6 +14,7 @@ __all__ = [
     "learnt_error_s",
     "lengthening",
     "mean_run_s",
+    "outgrown",
     "rate_per_s",
     "renewed",
     "renews_in_s",
@@ -82,6 +83,16 @@ def lengthening(level: Level) -> bool:
     explained: float = max(1.0, more) ** STRAIN_AT_MOST
     times = (level.busy_s / level.runs) / (busy_s / runs) / explained
     error = times * math.sqrt(_learnt_s2(level) * (1.0 / level.runs + 1.0 / runs)) / mean_run_s(level)
+    return times - 1.0 > max(LONGER_SIGMAS * error, LONGER_LEAST)
+
+
+def outgrown(before: Level, level: Level) -> bool:
+    """Whether runs have become longer since a step out than it could have made them: the work has changed with it."""
+    if not tells(before) or level.runs < RUNS_LEAST:
+        return False
+    explained: float = max(1.0, busy(level) / busy(before)) ** STRAIN_AT_MOST
+    times = mean_run_s(level) / mean_run_s(before) / explained
+    error = learnt_error_s(before, level) / mean_run_s(before) / explained
     return times - 1.0 > max(LONGER_SIGMAS * error, LONGER_LEAST)
 
 

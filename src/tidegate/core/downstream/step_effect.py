@@ -17,6 +17,7 @@ from tidegate.core.downstream.levels import (
     learnt_error_s,
     lengthening,
     mean_run_s,
+    outgrown,
     rate_per_s,
     renewed,
     renews_in_s,
@@ -68,6 +69,9 @@ def followed(
 
     A rise of the workers that take work is a step; the ones that follow before its effect is known belong to it. Runs
     that end right after a change began before it, so they are left out for a service time and a heartbeat.
+
+    A step after which runs grow by more than it can have caused is not judged: then it is the work that has changed,
+    unless a dependency is named, which may have fallen ill by itself.
     """
     before, level, above, hold = memory.before, memory.level, memory.above, memory.hold
     taking = fleet.taking
@@ -88,7 +92,8 @@ def followed(
         level = _added(level, fleet, elapsed_s, fade_s, variation)
     if above is not None and settled_s >= max(BACK_OPEN_AT_MOST_S, OPEN_AT_MOST_TIMES * renews_in_s(level)):
         above = None
-    over = hold is None and _open_for_long(level, now_s)
+    changed = before is not None and not memory.dependencies and outgrown(before, level)
+    over = hold is None and (changed or _open_for_long(level, now_s))
     return GuardMemory(memory.dependencies, None if over else before, level, above, hold, memory.curve)
 
 
