@@ -81,3 +81,11 @@ def test_every_decision_carries_its_health() -> None:
     health = world.last.health
     assert health.changes_per_min > 0
     assert (health.usual_count, health.watched_s) == (3, 650.0)
+
+
+def test_three_days_at_a_count_are_remembered_and_older_ones_fade() -> None:
+    memory = HealthMemory()
+    for at_s in range(0, 8 * 86_400, 300):
+        memory = learned(memory, at_s, 2 if at_s < 3 * 86_400 else 5, 5, 300.0)
+    assert memory.time_at_s["2"] < 0.25 * memory.time_at_s["5"]
+    assert 2.8 * 86_400 < sum(memory.time_at_s.values()) <= 3 * 86_400

@@ -5,6 +5,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 
 from tidegate.core.arrivals import windowed_per_s
+from tidegate.core.bounds import at_least, at_most, within
 from tidegate.core.model import Pool, Sample
 from tidegate.core.news import Waits
 from tidegate.core.samples import Samples
@@ -71,7 +72,7 @@ def calm_share(surge: float, rate_per_s: float, blind: float) -> float:
     >>> calm_share(0.05, 10.0, 100.0), round(calm_share(0.4, 1.0, 100.0), 2)
     (1.0, 0.2)
     """
-    by_chance = CALM_FACTOR * SURGE_SIGMAS**2 * 0.6 / max(rate_per_s * blind, 1.0)
+    by_chance = CALM_FACTOR * SURGE_SIGMAS**2 * 0.6 / at_least(rate_per_s * blind, 1.0)
     return 1.0 if surge**2 <= by_chance else by_chance / surge**2
 
 
@@ -94,10 +95,10 @@ def learn_surge(
     if pair is None:
         return surge
     then, now = pair
-    step = SURGE_STEP_PER_S * min(elapsed_s, 60.0)
+    step = SURGE_STEP_PER_S * at_most(elapsed_s, 60.0)
     by_error = _by_error(Samples.of(samples), blind, count_error) / then if then > 0 and count_error else 0.0
     above = now > then * growth(math.hypot(surge, SURGE_SIGMAS * by_error))
-    return min(3.0, max(0.0, surge + step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0)))
+    return within(surge + step * (SURGE_QUANTILE if above else SURGE_QUANTILE - 1.0), 0.0, 3.0)
 
 
 def _by_error(samples: Samples, blind: float, count_error: float) -> float:
@@ -123,7 +124,7 @@ def learn_lean(pool: Pool, lean: float, signals: Signals, elapsed_s: float) -> f
         return lean / 2
     if waits is None and signals.age_s is None:
         return lean
-    return min(1.0, lean + min(elapsed_s, 60.0) / EARNED_IN_S)
+    return at_most(lean + at_most(elapsed_s, 60.0) / EARNED_IN_S, 1.0)
 
 
 def learn_margin(
@@ -166,4 +167,4 @@ def margin_by_age(margin: float, late_share: float | None, elapsed_s: float, *, 
 
 def _integrated(margin: float, late_share: float, worth_s: float, *, limited: bool) -> float:
     over = (late_share - MARGIN_LATE) * worth_s / MARGIN_FULL_S
-    return min(MARGIN_MOST, max(0.0, margin + (min(over, 0.0) if limited else over)))
+    return within(margin + (at_most(over, 0.0) if limited else over), 0.0, MARGIN_MOST)

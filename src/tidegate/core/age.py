@@ -7,6 +7,7 @@ age of days is no delay of ours. Such an age says nothing about workers, so it s
 
 import math
 
+from tidegate.core.bounds import at_least
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.memory import Marks
 from tidegate.core.observation import Reading
@@ -96,4 +97,4 @@ def _nothing_left(fleet: FleetSignals | None, waiting: float, in_flight: float) 
     if fleet is None:
         return waiting + in_flight <= 0
     idle = fleet.free
-    return idle >= max(1.0, IDLE_SHARE * fleet.slots) and waiting <= idle
+    return idle >= at_least(IDLE_SHARE * fleet.slots, 1.0) and waiting <= idle

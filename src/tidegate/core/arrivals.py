@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from operator import mul, sub
 
+from tidegate.core.bounds import at_least, at_most, within
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
 from tidegate.core.samples import Samples
@@ -45,7 +46,7 @@ def long_window_s(pool: Pool, mean_s: float, heartbeat_s: float = 0.0) -> float:
 
     Long jobs are counted in whole jobs: over less time their rate would be chance.
     """
-    return max(LONG_WINDOW_S, 6 * pool.tick_s, 6 * heartbeat_s, min(3 * mean_s, LONGEST_WINDOW_S))
+    return max(LONG_WINDOW_S, 6 * pool.tick_s, 6 * heartbeat_s, at_most(3 * mean_s, LONGEST_WINDOW_S))
 
 
 def arrivals_per_s(
@@ -69,9 +70,9 @@ def arrivals_per_s(
         long, error = windowed_per_s(samples, window_s), 0.0
     else:
         long, error = _steady_rate(samples, window_s, shorter_s, count_error)
-    short_s = 2 * max(pool.tick_s, heartbeat_s)
+    short_s = 2 * at_least(pool.tick_s, heartbeat_s)
     two, three = windowed_per_s(samples, short_s), windowed_per_s(samples, 1.5 * short_s)
-    short_s = min(short_s, samples.at_s[-1] - samples.at_s[0])  # of a young pool it is one tick
+    short_s = at_most(short_s, samples.at_s[-1] - samples.at_s[0])  # of a young pool it is one tick
     nearest = two if abs(two - long) <= abs(three - long) else three
     noise = 0.0 if pool.plain else math.sqrt(2) * count_error * _mean(samples.waiting[-RECENT_STEPS:])
     # by the mean of the two: a fall must not hide in the spread of what was, nor a rise in that of what was not yet
@@ -90,7 +91,7 @@ def chance_per_s(samples: Sequence[Sample], arrivals: Estimate, count_error: flo
     """
     if len(samples) < 2:
         return 0.0
-    span_s = min(SLOW_WINDOW_S, samples[-1].at_s - samples[0].at_s)
+    span_s = at_most(samples[-1].at_s - samples[0].at_s, SLOW_WINDOW_S)
     noise = count_error * _mean(Samples.of(samples).waiting[-RECENT_STEPS:])
     return math.sqrt(1.2 * arrivals.value * span_s + 12 * noise**2 / len(samples)) / span_s
 
@@ -102,7 +103,7 @@ def _deviation_per_s(rate_per_s: float, window_s: float, signals: Signals) -> fl
     may catch one more or less: uniform within a lump at each end, a sixth of its square. Where only some report, their
     chance stands for all.
     """
-    variance = max(rate_per_s, 1 / window_s) / window_s
+    variance = at_least(rate_per_s, 1 / window_s) / window_s
     if signals.fleet is not None:
         reporting = signals.fleet.workers - signals.fleet.unheard
         lump = rate_per_s * signals.fleet.heartbeat_s / reporting
@@ -118,7 +119,7 @@ def _steady_rate(samples: Samples, window_s: float, shorter_s: float, count_erro
     older than the last ticks would be lost again in the mean of what was before it. And the error that the rate has
     from the shorter ones, as far as it goes by them: one standard deviation.
     """
-    slow = slope_per_s(samples, max(SLOW_WINDOW_S, window_s))
+    slow = slope_per_s(samples, at_least(window_s, SLOW_WINDOW_S))
     rate, error = _refined(slow, samples, window_s, count_error, CHANCE_SIGMAS)
     if shorter_s >= window_s:
         return rate, error
@@ -135,9 +136,9 @@ def _refined(slow: float, samples: Samples, window_s: float, count_error: float,
     begin = bisect_left(samples.at_s, samples.at_s[-1] - window_s, 0, len(samples) - 2)
     noise = count_error * _mean(samples.waiting[begin:])
     # a slope over n points: 12/n of the points' own variance, 6/5 of the Poisson variance of the ends' difference
-    variance = 1.2 * max(slow, 1 / window_s) / window_s + 12 * noise**2 / (len(samples) - begin) / window_s**2
+    variance = 1.2 * at_least(slow, 1 / window_s) / window_s + 12 * noise**2 / (len(samples) - begin) / window_s**2
     deviation = math.sqrt(variance)
-    share = min(1.0, max(0.0, abs(quick - slow) / deviation - sigmas))
+    share = within(abs(quick - slow) / deviation - sigmas, 0.0, 1.0)
     return slow + share * (quick - slow), share * deviation
 
 
@@ -187,16 +188,16 @@ def steady_per_s(samples: Sequence[Sample], pool: Pool, arrivals: Estimate) -> f
     if len(samples) < 2:
         return arrivals.value
     samples = Samples.of(samples)
-    last_s, span_s = samples.at_s[-1], min(steady_window_s(pool), samples.at_s[-1] - samples.at_s[0])
+    last_s, span_s = samples.at_s[-1], at_most(steady_window_s(pool), samples.at_s[-1] - samples.at_s[0])
     part_s = span_s / STEADY_PARTS
     arrived = arrived_by(samples, [last_s - span_s + part_s * n for n in range(STEADY_PARTS + 1)])
     parts: list[float] = sorted(map(sub, arrived[1:], arrived))[: STEADY_PARTS - DUMPED_PARTS]
-    return max(0.0, sum(parts)) / (part_s * len(parts))
+    return at_least(sum(parts), 0.0) / (part_s * len(parts))
 
 
 def steady_window_s(pool: Pool) -> float:
     """What a rate has to last for: the target wait, five minutes at least."""
-    return max(STEADY_LEAST_S, STEADY_TARGETS * pool.target_wait_s)
+    return at_least(STEADY_TARGETS * pool.target_wait_s, STEADY_LEAST_S)
 
 
 def arrived_by(samples: Samples, times_s: Iterable[float]) -> list[float]:
@@ -221,4 +222,4 @@ def windowed_per_s(samples: Samples, window_s: float) -> float:
     first = bisect_left(samples.at_s, last_s - window_s - 1e-6, 0, len(samples) - 2)
     if first > 0 and samples.at_s[first] > last_s - COVERED * window_s:
         first -= 1
-    return max(0.0, (samples.arrived[-1] - samples.arrived[first]) / (last_s - samples.at_s[first]))
+    return at_least((samples.arrived[-1] - samples.arrived[first]) / (last_s - samples.at_s[first]), 0.0)

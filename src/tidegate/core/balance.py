@@ -8,6 +8,7 @@ wait on average = starts a second × the wait, so the waits measured are what th
 import math
 from dataclasses import replace
 
+from tidegate.core.bounds import at_least, at_most, within
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.model import Balance
 from tidegate.core.news import QUEUE_MEMORY_S
@@ -107,8 +108,8 @@ def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> 
     by_ends = balance.busy_s / balance.ran_s
     by_both = 2.0 * by_ends * balance.ends / (balance.starts + balance.ends)
     low, high = (by_ends, by_both) if by_ends < by_both else (by_both, by_ends)
-    likely = 1.0 + min(1.0, variation) * max(0.0, by_ends - 1.0)
-    found = min(max(min(max(likely, low), high), LEAST_TIME), MOST_TIME)
+    likely = 1.0 + at_most(variation, 1.0) * at_least(by_ends - 1.0, 0.0)
+    found = within(at_most(at_least(likely, low), high), LEAST_TIME, MOST_TIME)
     return reported_s * (1.0 + trust * (found - 1.0))
 
 
@@ -119,12 +120,12 @@ def at_least_s(balance: Balance, believed_s: float, variation: float) -> float:
     longer, starts and ends become fewer at once while slots stay busy: slot-seconds ÷ the more frequent of the two,
     less the standard errors of so few runs. Shorter runs are believed as reports tell of them.
     """
-    runs = min(balance.lately_starts, balance.lately_ends)
+    runs = at_most(balance.lately_starts, balance.lately_ends)
     if runs < RUNS_THAT_PROVE:
         return believed_s
     found_s = balance.lately_busy_s / max(balance.lately_starts, balance.lately_ends)
-    error = math.sqrt(min(MOST_VARIATION, max(1.0, variation)) / runs)
-    return max(believed_s, min(found_s * (1.0 - PROOF_SIGMAS * error), MOST_TIME * believed_s))
+    error = math.sqrt(within(variation, 1.0, MOST_VARIATION) / runs)
+    return at_least(believed_s, at_most(found_s * (1.0 - PROOF_SIGMAS * error), MOST_TIME * believed_s))
 
 
 def count_scale(balance: Balance, still_waited_s: float = 0.0) -> float:
@@ -138,8 +139,8 @@ def count_scale(balance: Balance, still_waited_s: float = 0.0) -> float:
         return 1.0
     waited_s = balance.waited_s + still_waited_s
     proven = balance.waited_s / waited_s if waited_s > 0 else 1.0
-    trust = min(1.0, balance.span_s / SPAN_TRUSTED_S) * proven
-    found = min(max(waited_s / balance.counted_s, LEAST_SCALE), MOST_SCALE)
+    trust = at_most(balance.span_s / SPAN_TRUSTED_S, 1.0) * proven
+    found = within(waited_s / balance.counted_s, LEAST_SCALE, MOST_SCALE)
     return 1.0 + trust * (found - 1.0)
 
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import field
 from operator import attrgetter
 
+from tidegate.core.bounds import at_most, within
 from tidegate.core.decision import Reason
 from tidegate.core.model import Pool, PoolState, ServiceTime
 from tidegate.core.observation import Capacity
@@ -96,4 +97,4 @@ def learn_quick(state: PoolState, known: ServiceTime | None, elapsed_s: float) -
     mean_s = known.sum_s / known.runs
     if state.quick_s is None or state.quick_s <= 0:
         return mean_s
-    return min(mean_s, state.quick_s * math.exp2(min(max(elapsed_s, 0.0), 60.0) / QUICK_DOUBLES_IN_S))
+    return at_most(mean_s, state.quick_s * math.exp2(within(elapsed_s, 0.0, 60.0) / QUICK_DOUBLES_IN_S))

@@ -71,7 +71,7 @@ def mixed(pool: Pool, classes: Mapping[str, ClassMemory], overall: tuple[Estimat
     The mean is the sum of share × class mean; the second moment likewise, a class not yet measured counting as
     exponential.
     """
-    starts = sum(memory.starts for memory in classes.values())
+    starts = sum([memory.starts for memory in classes.values()]) if classes else 0.0
     if starts <= 0:
         return overall
     mean_s = square_s2 = 0.0

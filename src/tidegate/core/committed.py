@@ -3,6 +3,7 @@
 import math
 from typing import Final
 
+from tidegate.core.bounds import at_most
 from tidegate.core.model import PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.signals import Signals
@@ -28,7 +29,7 @@ def commit(state: PoolState, seen: Observation, signals: Signals, start_up_s: fl
     Those that hang will never come.
     """
     desired = seen.capacity.desired - signals.hearing.hanging
-    running = min(desired, signals.fleet.taking if signals.fleet else seen.capacity.running)
+    running = at_most(desired, signals.fleet.taking if signals.fleet else seen.capacity.running)
     missing = desired - running
     starting = []
     for at_s, count in reversed(state.raises):

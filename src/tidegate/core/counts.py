@@ -5,6 +5,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from operator import sub
 
+from tidegate.core.bounds import at_least
 from tidegate.core.model import Pool, Sample
 from tidegate.core.samples import Samples
 from tidegate.core.signals import Signals
@@ -129,7 +130,7 @@ def learn_count_error(known: float, samples: Sequence[Sample]) -> float:
     for a, b, c, first, second in zip(*waited, firsts, seconds, strict=False):
         backlog = (a + b + c) / 3
         if backlog >= BACKLOG_LEAST and abs(first + second) <= 6 * (ERROR_AT_MOST * backlog) ** 2:
-            errors.append(max(0.0, (second - first) ** 2 - abs(first + second)) / (6 * backlog**2))
+            errors.append(at_least((second - first) ** 2 - abs(first + second), 0.0) / (6 * backlog**2))
     if len(errors) < STEPS_FROM:
         return known
     found = MEDIAN_TO_SIGMA * math.sqrt(sorted(errors)[len(errors) // 2])

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from tidegate.core import guardrails, times
+from tidegate.core.bounds import at_most
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
 from tidegate.core.decision import Decision, Reason, Step, decided
@@ -107,7 +108,7 @@ def _bounds(trail: Trail, state: PoolState, limit: Ceiling) -> Bounds:
     since_s = 0.0 if state.ticked_at_s is None else seen.now_s - state.ticked_at_s
     return Bounds(
         ceiling=limit,
-        guarded=guard(pool, state, seen, trail.signals, min(wanted, limit.workers), limit, start_up.value),
+        guarded=guard(pool, state, seen, trail.signals, at_most(wanted, limit.workers), limit, start_up.value),
         needs=needs,
         lows=guardrails.remember_low(state.lows, seen.now_s, wanted),
         start_up=start_up,

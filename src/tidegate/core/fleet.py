@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import field
 from operator import attrgetter
 
+from tidegate.core.bounds import at_least
 from tidegate.core.model import KnownWorker, PoolState
 from tidegate.core.news import Waits, by_class, calls_of, done_since, ran, read_at_s, waits_of
 from tidegate.core.reports import ClassFigures, DependencyFigures, Fleet, WorkerReport, WorkerState
@@ -78,7 +79,7 @@ class FleetSignals:
     @property
     def slots_per_worker(self) -> int:
         """As the workers have it, which outranks the setting."""
-        return max(1, round(self.slots / self.workers))
+        return at_least(round(self.slots / self.workers), 1)
 
 
 _fleet_signals = maker(FleetSignals)
@@ -130,7 +131,7 @@ def sum_fleet(state: PoolState, fleet: Fleet, now_s: float, target_wait_s: float
 def _since_s(state: PoolState, now_s: float) -> float:
     """Since reports were last read; 0 before they ever were."""
     read_s = read_at_s(state)
-    return max(0.0, now_s - read_s) if read_s is not None else 0.0
+    return at_least(now_s - read_s, 0.0) if read_s is not None else 0.0
 
 
 def _held(workers: Iterable[WorkerReport], ticked_at_s: float | None) -> tuple[int, int, int, int, int, int, int]:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
+from tidegate.core.bounds import at_least, at_most
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.decision import Reason
 from tidegate.core.fleet import FleetSignals
@@ -85,7 +86,7 @@ def ramp(workers: int, current: int, pool: Pool) -> Limit:
     >>> ramp(50, current=1, pool=replace(pool, tick_s=20)).workers
     10
     """
-    most, steps = current, max(1.0, pool.tick_s / RAMP_S)
+    most, steps = current, at_least(pool.tick_s / RAMP_S, 1.0)
     while most < workers and steps > 0:
         most += _step(most, pool) if steps >= 1.0 else _step(most, pool, steps)
         steps -= 1.0
@@ -156,14 +157,14 @@ def hold(
         return Limit(current, _HOLD_TIME, f"watching for {hold_s:g} s before scaling in")
     most, now_s, held_s = limit.workers, needs[-1][0], hold_s
     for place in range(len(needs) - 1, -1, -1):  # the newest first: needs fall, so each is higher than the one after it
-        lower = max(min(needs[place][1], most), workers)
+        lower = at_least(at_most(needs[place][1], most), workers)
         if lower >= current:
             break
         held_s = patience_s(hold_s, (current - lower) / current) if patient else hold_s
         ago_s = now_s - needs[place - 1][0] if place else math.inf
         if held_s <= watched_s and ago_s > held_s:
             return _held(lower, workers, f"up to {lower} needed within the last {held_s:.0f} s")
-    highest = max(min(need, most) for at_s, need in needs if now_s - at_s <= held_s)
+    highest = max(at_most(need, most) for at_s, need in needs if now_s - at_s <= held_s)
     return Limit(current, _HOLD_TIME, f"up to {highest} needed within the last {held_s:.0f} s")
 
 
@@ -187,7 +188,7 @@ def patience_s(hold_s: float, share: float) -> float:
     >>> patience_s(60.0, share=0.5), patience_s(60.0, share=0.05), patience_s(60.0, share=0.001)
     (60.0, 300.0, 1800.0)
     """
-    return max(hold_s, min(hold_s * LARGE_STEP / share, PATIENCE_AT_MOST_S))
+    return at_least(hold_s, at_most(hold_s * LARGE_STEP / share, PATIENCE_AT_MOST_S))
 
 
 def overridden(workers: int, current: int, override: Override | None, limit: Ceiling, capacity: Capacity) -> Limit:
@@ -221,8 +222,8 @@ def can_lower(signals: Signals, capacity: Capacity) -> bool:
 
 def minimum(workers: int, pool: Pool, limit: Ceiling, capacity: Capacity) -> Limit:
     """Never fewer than the pool's minimum (or the schedule's), nor than the platform's own; but under the ceiling."""
-    floor = max(pool.min_workers, capacity.min_workers or 0)
-    if workers >= min(floor, limit.workers):
+    floor = at_least(pool.min_workers, capacity.min_workers or 0)
+    if workers >= at_most(floor, limit.workers):
         return left_alone(workers)
     source = (
         f"min_workers from {pool.limits_from}" if floor == pool.min_workers else f"the minimum of {capacity.target}"

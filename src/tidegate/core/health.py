@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from operator import ne
 
+from tidegate.core.bounds import within
 from tidegate.core.classes import class_mean_s
 from tidegate.core.decision import Health, shown
 from tidegate.core.durations import format_duration
@@ -30,6 +31,7 @@ COUNTS_KEPT = 12
 HOUR_S = 3600.0
 RECENT_S = 600.0
 COUNTS_MEMORY_S = 3 * 86_400.0
+COUNTS_KEPT_SHARE = 0.95
 STEP_AT_MOST_S = 300.0
 """A longer gap between ticks is time in which nobody watched."""
 
@@ -51,7 +53,7 @@ def learn_health(
 
     `pinned`: the ceiling had the last word.
     """
-    step_s = min(max(0.0, elapsed_s), STEP_AT_MOST_S)
+    step_s = within(elapsed_s, 0.0, STEP_AT_MOST_S)
     changes = memory.changes[_since(memory.changes, at_s - HOUR_S) :]
     if desired != current:
         changes = (*changes, (at_s, desired - current))[-CHANGES_KEPT:]
@@ -65,11 +67,14 @@ def learn_health(
 
 
 def _spent(known: Mapping[str, float], count: int, step_s: float) -> Mapping[str, float]:
-    """Seconds at each count, the most frequent ones of them; the present one is always among these."""
+    """Seconds at each count, the most frequent ones of them; the present one is always among these.
+
+    Three days of them are remembered: whenever it has become more, all fade by as much as a few hours have brought.
+    """
     key = str(count)
-    fade = math.exp(-step_s / COUNTS_MEMORY_S)
-    spent = {name: seconds * fade for name, seconds in known.items()}
-    spent[key] = spent.get(key, 0.0) + step_s
+    spent = {**known, key: known.get(key, 0.0) + step_s}
+    if sum(spent.values()) > COUNTS_MEMORY_S:
+        spent = {name: seconds * COUNTS_KEPT_SHARE for name, seconds in spent.items()}
     if len(spent) > COUNTS_KEPT:
         del spent[min((name for name in spent if name != key), key=spent.__getitem__)]
     return spent

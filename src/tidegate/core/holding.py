@@ -14,6 +14,7 @@ from typing import Final
 
 from tidegate.core import times
 from tidegate.core.adapt import blind_s
+from tidegate.core.bounds import at_least, at_most
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Holding, Pool
 
@@ -39,12 +40,12 @@ def learn_hold(
     Holding(kept=(1, 1, 8), bills=(10.0, 10.0, 780.0))
     """
     now_s = needs[-1][0]
-    kept = tuple([min(most, needs[bisect_left(needs, (now_s - share * start_up_s,))][1]) for share in SHARES])
+    kept = tuple([at_most(most, needs[bisect_left(needs, (now_s - share * start_up_s,))][1]) for share in SHARES])
     if not len(known.kept) == len(known.bills) == len(SHARES):  # the first tick, or a state that knew other shares
         return Holding(kept, (0.0,) * len(SHARES))
     left = math.exp(-elapsed_s / MEMORY_S)
     bills = [
-        bill * left + now * elapsed_s + max(0, now - before) * start_up_s
+        bill * left + now * elapsed_s + at_least(now - before, 0) * start_up_s
         for bill, now, before in zip(known.bills, kept, known.kept, strict=True)
     ]
     return Holding(kept, tuple(bills))

@@ -12,6 +12,7 @@ from tidegate.core.arrivals import (
     window_pair_per_s,
 )
 from tidegate.core.balance import at_least_s, count_scale, learn_balance, occupancy_s, usual_per_s, without_queue
+from tidegate.core.bounds import at_least
 from tidegate.core.ceiling import learn_quick
 from tidegate.core.classes import hinted, learn_classes, mixed
 from tidegate.core.committed import commit
@@ -176,7 +177,7 @@ def _load(
         variation=measured[1],
         start_up=start_up,
         slots_per_worker=slots_per_worker,
-        steady_per_s=max(steady_per_s(samples, pool, arrivals), known_per_s(signals.delayed)),
+        steady_per_s=at_least(steady_per_s(samples, pool, arrivals), known_per_s(signals.delayed)),
         mean_per_s=mean_per_s(samples, pool, arrivals),
         committed=commit(state, seen, signals, start_up.value),
         lean=state.lean,

@@ -12,6 +12,7 @@ from functools import lru_cache
 from itertools import accumulate
 from operator import attrgetter, mul
 
+from tidegate.core.bounds import at_least, at_most
 from tidegate.core.model import KnownWorker, PoolState
 from tidegate.core.reports import UNCLASSED, WAIT_BOUNDS_S, ClassFigures, DependencyFigures, WorkerReport, WorkFigures
 from tidegate.core.value import value
@@ -86,7 +87,7 @@ class Done:
         spans_s = [figures.span_s for figures in self.news]
         told = sum([figures.starts for figures in self.news])
         share = told / self.starts if self.starts > told else 1.0
-        return min(max(spans_s), max(since_s * share, sum(spans_s) / workers))
+        return at_most(max(spans_s), at_least(since_s * share, sum(spans_s) / workers))
 
 
 @lru_cache(maxsize=DIGESTS_KEPT)

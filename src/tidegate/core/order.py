@@ -3,6 +3,7 @@
 How many groups wait is nothing that SQS tells. That slots stand idle while messages wait is told by the workers.
 """
 
+from tidegate.core.bounds import at_least
 from tidegate.core.decision import Reason
 from tidegate.core.fleet import FleetSignals
 from tidegate.core.guardrails import Limit, left_alone
@@ -22,7 +23,7 @@ def idle_since(known: float | None, fleet: FleetSignals | None, waiting: float, 
     A fifth: between two jobs any slot is idle for a moment.
     """
     idle = fleet.free if fleet else 0
-    if fleet is None or idle < max(1.0, IDLE_SHARE * fleet.slots) or waiting <= 0:
+    if fleet is None or idle < at_least(IDLE_SHARE * fleet.slots, 1.0) or waiting <= 0:
         return None
     return now_s if known is None else known
 

@@ -7,6 +7,7 @@ and none in the lull before the next. Where rates last or drift it says nearly a
 import math
 
 from tidegate.core.adapt import SURGE_QUANTILE
+from tidegate.core.bounds import at_least, at_most, within
 from tidegate.core.model import Outlook
 from tidegate.core.value import value
 
@@ -60,7 +61,7 @@ def learn_outlook(known: Outlook, pair: tuple[float, float] | None, blind: float
     if elapsed_s <= 0 or pair is None:
         return known
     then, now = map(math.sqrt, pair)
-    miss, high, worth_s = 0.0, known.high, min(elapsed_s, TICK_AT_MOST_S)
+    miss, high, worth_s = 0.0, known.high, at_most(elapsed_s, TICK_AT_MOST_S)
     if known.windows > 0:
         miss = now - _line(known).expected(then)
         above = miss > high * known.missed / known.windows
@@ -75,7 +76,7 @@ def learn_outlook(known: Outlook, pair: tuple[float, float] | None, blind: float
         then_now=known.then_now * kept + new * then * now,
         now_square=known.now_square * kept + new * now * now,
         missed=known.missed * kept + new * abs(miss),
-        high=min(HIGH_MOST, max(HIGH_LEAST, high)),
+        high=within(high, HIGH_LEAST, HIGH_MOST),
     )
 
 
@@ -93,13 +94,13 @@ def to_bear_per_s(known: Outlook, rate_per_s: float, growth: float, share: float
     line, root = _line(known), math.sqrt(rate_per_s)
     expected, miss = line.expected(root), known.high * known.missed / known.windows
     usual = expected**2 + line.spread  # of a square: the square of the mean, and the spread
-    standby = min(
-        max(0.0, (expected + miss) ** 2 - usual) * share,
+    standby = at_most(
+        at_least((expected + miss) ** 2 - usual, 0.0) * share,
         STANDBY_SHARE * known.now_square / (known.windows + STANDBY_WINDOWS),
     )
     new = 1.0 - min(root, line.seen) ** 2 / rate_per_s if rate_per_s > 0 else 0.0
     trust = known.windows / (known.windows + PRIOR_WINDOWS)
-    return multiple + trust * (max(usual * share + standby, new * multiple) - multiple)
+    return multiple + trust * (at_least(usual * share + standby, new * multiple) - multiple)
 
 
 def _line(known: Outlook) -> _Line:
@@ -110,7 +111,7 @@ def _line(known: Outlook) -> _Line:
     then_spread = then_spread if then_spread > 0.0 else 0.0
     now_spread = now_spread if now_spread > 0.0 else 0.0
     both = known.then_now / count - then * now
-    fitted = min(1.0, max(0.0, both / then_spread)) if then_spread > 0 else 1.0
+    fitted = within(both / then_spread, 0.0, 1.0) if then_spread > 0 else 1.0
     slope = (count * fitted + PRIOR_WINDOWS) / (count + PRIOR_WINDOWS)
     spread = now_spread - 2.0 * slope * both + slope**2 * then_spread
     return _Line(then, now, slope, spread if spread > 0.0 else 0.0, then + SEEN_SIGMAS * math.sqrt(then_spread))

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Final
 
+from tidegate.core.bounds import at_least
 from tidegate.core.fleet import FleetSignals, heard_of
 from tidegate.core.model import Retired
 from tidegate.core.observation import Capacity, Observation
@@ -76,7 +77,7 @@ def serving(retired: Sequence[Retired], capacity: Capacity) -> int:
 
     One that never heard that it is retired takes work.
     """
-    return max(0, capacity.desired - len(_draining(retired)))
+    return at_least(capacity.desired - len(_draining(retired)), 0)
 
 
 def retire(

@@ -3,6 +3,7 @@
 import math
 
 from tidegate.core import guardrails
+from tidegate.core.bounds import at_least
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.chance import patient_rise, worth_a_step
 from tidegate.core.decision import Reason
@@ -86,7 +87,7 @@ def _patient_rise(
     trail: Trail, sized: Sized, load: Load, lows: tuple[tuple[float, int], ...], watched_s: float, hanging: int
 ) -> Limit:
     current = trail.seen.capacity.desired
-    there = max(0, current - hanging) * load.slots_per_worker
+    there = at_least(current - hanging, 0) * load.slots_per_worker
     excess = sized.slots / there - 1 if there else math.inf
     error = sized.error / there if there else 0.0
     risen = patient_rise(trail.workers, current, lows, watched_s, excess, error=error, calm=sized.calm)

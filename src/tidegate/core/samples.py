@@ -4,6 +4,7 @@ import math
 from collections.abc import Iterable
 from operator import sub
 
+from tidegate.core.bounds import at_most
 from tidegate.core.model import Sample
 
 __all__ = ["Samples"]
@@ -38,5 +39,5 @@ class Samples(tuple[Sample, ...]):
         made.arrived = (*self.arrived[begin:], sample.arrived)
         made.waiting = (*self.waiting[begin:], sample.waiting)
         made.counted = (*self.counted[begin:], sample.counted)
-        made.apart_s = min(self.apart_s, sample.at_s - self.at_s[-1]) if self else math.inf
+        made.apart_s = at_most(self.apart_s, sample.at_s - self.at_s[-1]) if self else math.inf
         return made

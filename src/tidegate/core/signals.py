@@ -8,6 +8,7 @@ from typing import Final
 
 from tidegate.core.absence import Absence
 from tidegate.core.age import judge_age, marked
+from tidegate.core.bounds import at_most
 from tidegate.core.fleet import FleetSignals, heard_of, sum_fleet
 from tidegate.core.memory import Marks
 from tidegate.core.model import Pool, PoolState
@@ -127,12 +128,11 @@ def classify(reading: Reading, now_s: float, max_age_s: float) -> Freshness:
 def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
     """Sum the queues and the fleet of one observation."""
     now_s, queues = seen.now_s, seen.queues
-    visible, flying, delayed = [q.visible for q in queues], [q.in_flight for q in queues], [q.delayed for q in queues]
-    max_age_s = 2 * pool.tick_s
-    worst = _worst([classify(reading, now_s, max_age_s) for reading in (*visible, *flying, *delayed)])
+    counts = [reading for queue in queues for reading in (queue.visible, queue.in_flight, queue.delayed)]
+    worst = _worst([classify(reading, now_s, 2 * pool.tick_s) for reading in counts])
     fleet_state, fleet, hearing = read_fleet(pool, state, seen)
-    waiting, in_flight = _known(visible), _known(flying)
-    buffered = min(in_flight, fleet.buffered) if fleet else 0
+    waiting, in_flight, delayed = _known(counts[0::3]), _known(counts[1::3]), _known(counts[2::3])
+    buffered = at_most(in_flight, fleet.buffered) if fleet else 0
     waiting, in_flight = waiting + buffered, in_flight - buffered
     ages = [queue.age_s if queue.quiet is None else queue.quiet.age_s for queue in queues]
     age_states = [classify(age, now_s, METRIC_MAX_AGE_S) for age in ages]
@@ -145,7 +145,7 @@ def read_signals(pool: Pool, state: PoolState, seen: Observation) -> Signals:
         counts=worst,
         waiting=waiting,
         in_flight=in_flight,
-        delayed=_known(delayed),
+        delayed=delayed,
         age_s=age.value_s,
         age_at_s=age.at_s,
         sent_per_s=_total([queue.sent_per_s for queue in queues], now_s),
@@ -249,7 +249,9 @@ def _errors(seen: Observation) -> tuple[str, ...]:
     reads them says so once.
     """
     failed = [queue for queue in seen.queues if queue.visible.absence not in _NO_FAULT]
+    if not failed and not seen.fleet.failed:
+        return ()
     said = [f"{queue.queue}: {queue.visible.detail or queue.visible.absence}" for queue in failed]
     if seen.fleet.failed:
         said.append(f"fleet: {seen.fleet.detail or seen.fleet.absence}")
-    return tuple(dict.fromkeys(said)) if said else ()
+    return tuple(dict.fromkeys(said))

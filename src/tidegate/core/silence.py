@@ -6,6 +6,7 @@ without the SDK, or one that can't write the table: it is taken to do what those
 that it does nothing (`core.hanging`).
 """
 
+from tidegate.core.bounds import at_least
 from tidegate.core.fleet import heard_of
 from tidegate.core.hanging import nothing_done
 from tidegate.core.memory import Silence
@@ -45,7 +46,7 @@ def hear(state: PoolState, seen: Observation, heard: int, *, uses_sdk: bool) -> 
     only remembers them.
     """
     now_s, running = seen.now_s, seen.capacity.running
-    silent = max(0, running - heard)
+    silent = at_least(running - heard, 0)
     silence = learn_silence(state.silence, silent, now_s)
     mixed = is_mixed(state, now_s)
     if not uses_sdk or not silent:

@@ -7,6 +7,7 @@ whole fleet of such workers would look silent for ever, and a pool that is never
 
 from dataclasses import replace
 
+from tidegate.core.bounds import at_least, at_most
 from tidegate.core.memory import Skew
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerReport
@@ -39,8 +40,8 @@ def learn_skew(known: Skew, seen: Observation) -> Skew:
     newest_s = max([worker.reported_at_s for worker in seen.fleet.workers], default=known.newest_s)
     if known.looked_s is None or newest_s <= known.newest_s:
         return Skew(newest_s, seen.now_s, known.behind_s)
-    least_s, most_s = known.looked_s + A_MOMENT_S - newest_s, max(0.0, seen.now_s - newest_s)
-    return Skew(newest_s, seen.now_s, min(max(known.behind_s, least_s), most_s))
+    least_s, most_s = known.looked_s + A_MOMENT_S - newest_s, at_least(seen.now_s - newest_s, 0.0)
+    return Skew(newest_s, seen.now_s, at_most(at_least(known.behind_s, least_s), most_s))
 
 
 def on_our_clock(seen: Observation, skew: Skew) -> Observation:

@@ -4,6 +4,7 @@ The platform goes on trying by itself, so nothing is lost by not asking for more
 backlog grows, would only fill the pool to its maximum with workers that do not start.
 """
 
+from tidegate.core.bounds import at_least, at_most
 from tidegate.core.decision import Reason
 from tidegate.core.guardrails import Limit, left_alone
 from tidegate.core.memory import Presence
@@ -35,7 +36,7 @@ def learn_presence(state: PoolState, signals: Signals, capacity: Capacity, now_s
     if signals.hearing.hanging:
         there = reporting
     elif state.reported_at_s is not None and not signals.hearing.mixed:
-        there = max(reporting, min(there, known.there))
+        there = at_least(reporting, at_most(there, known.there))
     if there >= capacity.desired:
         return Presence(there)
     if known.missing_since_s is None or there > known.most:

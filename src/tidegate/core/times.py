@@ -3,6 +3,7 @@
 import math
 from collections.abc import Mapping, Sequence
 
+from tidegate.core.bounds import at_least, at_most
 from tidegate.core.estimate import Estimate
 from tidegate.core.fleet import FleetSignals, known_worker
 from tidegate.core.model import KnownWorker, Pool, PoolState, Sample, ServiceTime
@@ -92,7 +93,7 @@ def squared_variation(known: ServiceTime | None) -> float:
     if known is None or known.sum_s <= 0:
         return 0.0
     mean_s = known.sum_s / known.runs
-    return max(0.0, known.square_sum_s2 / known.runs / mean_s**2 - 1.0)
+    return at_least(known.square_sum_s2 / known.runs / mean_s**2 - 1.0, 0.0)
 
 
 @value
@@ -122,7 +123,7 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
     return StartUps(
         raises=tuple(asked),
         known_workers=state.known_workers if fleet.failed else known,  # those that are not seen are no strangers then
-        start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:],
+        start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:] if measured else state.start_ups_s,
     )
 
 
@@ -173,7 +174,7 @@ def start_up_s(pool: Pool, measured_s: Sequence[float]) -> Estimate:
     """
     if measured_s:
         ordered = sorted(measured_s)
-        return Estimate(ordered[min(len(ordered) - 1, int(0.9 * len(ordered)))], "measured")
+        return Estimate(ordered[at_most(len(ordered) - 1, int(0.9 * len(ordered)))], "measured")
     if pool.start_up_hint_s is not None:
         return Estimate(pool.start_up_hint_s, "hint")
     return Estimate(0.0 if pool.plain else START_UP_ASSUMED_S, "unmeasured")
@@ -187,4 +188,4 @@ def hold_s(pool: Pool, start_up: Estimate, share: float = 1.0) -> float:
     if pool.hold_s is not None:
         return pool.hold_s
     known_s = HOLD_UNMEASURED_S if start_up.source == "unmeasured" else start_up.value
-    return max(share * known_s, HOLD_LEAST_TICKS * pool.tick_s)
+    return at_least(share * known_s, HOLD_LEAST_TICKS * pool.tick_s)

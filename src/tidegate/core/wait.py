@@ -10,6 +10,7 @@ import math
 from functools import partial
 
 from tidegate.core.adapt import BAND_SIGMAS, blind_s, growth
+from tidegate.core.bounds import at_least, at_most, within
 from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step, shown
 from tidegate.core.looseness import SHARDS, spread_share
@@ -86,8 +87,8 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
     """Workers for the arrivals, the standing wait and the deadlines; the step carries every value used."""
     terms = _terms(pool, load, most_workers)
     rounded = ROUNDED_AWAY * terms.leanness * load.slots_per_worker
-    slots = max(max(terms.regulated, terms.headroom) - rounded, terms.drain)
-    workers = max(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
+    slots = at_least(at_least(terms.regulated, terms.headroom) - rounded, terms.drain)
+    workers = at_least(workers_for(slots, load.slots_per_worker), 1 if load.waiting > 0 else 0)
     urgent = workers_for(terms.drain, load.slots_per_worker)
     rate_error, error, calm = _errors(load, terms)
     tell = partial(_step, load, terms, slots, workers, urgent, error, calm)
@@ -97,21 +98,21 @@ def hold_the_wait(pool: Pool, load: Load, most_workers: int) -> Sized:
 def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     target_s, mean_s = pool.target_wait_s, load.service_time.value
     blind, grown = blind_s(pool, load.start_up.value), growth(load.surge)
-    mean_per_s = max(load.mean_per_s, load.steady_per_s)
+    mean_per_s = at_least(load.mean_per_s, load.steady_per_s)
     bound_s = mean_wait_bound_s(target_s, mean_per_s, load.loose)
     patience = _patience(pool, blind)
-    leanness = load.lean * max(patience, min(1.0, max(0.0, 2.0 * bound_s / blind - 1.0)))
-    standing_s = leanness * max(0.0, min(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind))
+    leanness = load.lean * at_least(patience, within(2.0 * bound_s / blind - 1.0, 0.0, 1.0))
+    standing_s = leanness * at_least(at_most(STANDING_SHARE * bound_s, bound_s - (1.0 - 1.0 / grown) * blind), 0.0)
     lasting_per_s = patience * load.steady_per_s + (1.0 - patience) * mean_per_s
     expected_per_s = leanness * lasting_per_s + (1.0 - leanness) * load.arrivals.value
     # what has not lasted need not be believed yet, as far as there is time to see: it is backlog, with its deadlines
-    borne = mean_s * (load.arrivals.value - patience * max(0.0, load.arrivals.value - lasting_per_s))
+    borne = mean_s * (load.arrivals.value - patience * at_least(load.arrivals.value - lasting_per_s, 0.0))
     most = most_workers * load.slots_per_worker
     erlang = slots_for_target(borne, target_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most)
-    tau_s = max(TAU_TARGETS * target_s, TAU_BLINDS * blind)
+    tau_s = at_least(TAU_TARGETS * target_s, TAU_BLINDS * blind)
     lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
     offered = load.arrivals.value * mean_s
-    unanswered = max(0.0, 1.0 - (target_s - standing_s) / blind)
+    unanswered = at_least(1.0 - (target_s - standing_s) / blind, 0.0)
     to_bear = to_bear_per_s(load.outlook, load.arrivals.value, grown, unanswered)
     return _terms_of(
         lasting_per_s=lasting_per_s,
@@ -126,7 +127,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         erlang=erlang,
         reserve=grown * unanswered,
         headroom=to_bear * mean_s if to_bear * mean_s >= FADED_SLOTS else 0.0,
-        regulated=leanness * lean + (1.0 - leanness) * max(float(erlang), prompt),
+        regulated=leanness * lean + (1.0 - leanness) * at_least(float(erlang), prompt),
         drain=deadline_workers(pool, load, bound_s, expected_per_s, blind) * load.slots_per_worker,
     )
 
@@ -142,10 +143,10 @@ def _errors(load: Load, terms: _Terms) -> tuple[float, float, float]:
     calm as chance explains the pool's surges, and as the error makes whole workers: of less, rounding takes care.
     """
     mean_s = load.service_time.value
-    rate_error = load.chance_per_s * mean_s * max(1.0, terms.reserve)
+    rate_error = load.chance_per_s * mean_s * at_least(terms.reserve, 1.0)
     wander = math.sqrt(2.0 * load.arrivals.value / terms.tau_s) * mean_s
-    shorter = load.calm * load.arrivals.error * mean_s * max(1.0, terms.reserve)
-    calm = load.calm * min(1.0, math.hypot(rate_error, wander, shorter) / load.slots_per_worker)
+    shorter = load.calm * load.arrivals.error * mean_s * at_least(terms.reserve, 1.0)
+    calm = load.calm * at_most(math.hypot(rate_error, wander, shorter) / load.slots_per_worker, 1.0)
     return rate_error, math.hypot(rate_error, calm * wander, shorter), calm
 
 
@@ -187,15 +188,15 @@ def _patience(pool: Pool, blind: float) -> float:
 
     None where the target is no longer than the window, or short waits are asked for; 1 from twice its length on.
     """
-    return 0.0 if pool.economy == "prompt" else min(1.0, max(0.0, pool.target_wait_s / blind - 1.0))
+    return 0.0 if pool.economy == "prompt" else within(pool.target_wait_s / blind - 1.0, 0.0, 1.0)
 
 
 def _lean(load: Load, lasting_per_s: float, standing_s: float, tau_s: float) -> float:
     """Slots that lead the backlog to the standing wait."""
     mean_s = load.service_time.value
     lasting, offered = lasting_per_s * mean_s, load.arrivals.value * mean_s
-    least = (LEAST_OF_LOAD + (1.0 - LEAST_OF_LOAD) * load.calm) * min(lasting, offered)
-    return max(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, least)
+    least = (LEAST_OF_LOAD + (1.0 - LEAST_OF_LOAD) * load.calm) * at_most(lasting, offered)
+    return at_least(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, least)
 
 
 def mean_wait_bound_s(target_s: float, rate_per_s: float, loose: float = 0.0) -> float:
@@ -208,10 +209,10 @@ def mean_wait_bound_s(target_s: float, rate_per_s: float, loose: float = 0.0) ->
     >>> round(mean_wait_bound_s(120, 1.0)), round(mean_wait_bound_s(120, 100.0)), mean_wait_bound_s(120, 100.0, 1.0)
     (65, 113, 36.0)
     """
-    straight = 2.0 * target_s + SPREAD_SIGMAS**2 * (SHARDS - 1) / max(rate_per_s, 1.0 / target_s)
+    straight = 2.0 * target_s + SPREAD_SIGMAS**2 * (SHARDS - 1) / at_least(rate_per_s, 1.0 / target_s)
     square = 1.0 - SPREAD_SIGMAS**2 * loose
     bound_s = 2.0 * target_s**2 / (straight + math.sqrt(straight**2 - 4.0 * square * target_s**2))
-    return max(BOUND_LEAST * target_s, bound_s)
+    return at_least(bound_s, BOUND_LEAST * target_s)
 
 
 def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: float, blind: float) -> float:
@@ -223,7 +224,7 @@ def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: flo
     start_up_s, mean_s, head_s = load.start_up.value, load.service_time.value, load.head_age.value
     if mean_s <= 0:
         return 0.0
-    floor_s = max(bound_s * min(1.0, max(0.25, start_up_s / bound_s)), pool.tick_s)
+    floor_s = at_least(bound_s * within(start_up_s / bound_s, 0.25, 1.0), pool.tick_s)
     deadlines = [(-later_s, load.waiting + expected_per_s * later_s) for later_s in (start_up_s / 2, start_up_s)]
     if load.waiting > 0:
         shares = load.older or EVEN_AGES
@@ -233,7 +234,7 @@ def deadline_workers(pool: Pool, load: Load, bound_s: float, expected_per_s: flo
     most, corrigible_s = 0.0, pool.target_wait_s - BLINDS_TO_CORRECT * blind
     for age_s, due in deadlines:
         if due > 0:
-            at_s = max(bound_s - age_s, _orderly_s(corrigible_s, age_s, due, load.loose))
+            at_s = at_least(bound_s - age_s, _orderly_s(corrigible_s, age_s, due, load.loose))
             new_s = start_up_s if at_s > start_up_s else math.inf
             left_s = at_s if at_s > OVERDUE_S else OVERDUE_S
             needed = workers_by(due, left_s, load.committed, load.slots_per_worker, mean_s, new_s, floor_s)

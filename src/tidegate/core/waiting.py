@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tidegate.core.adapt import SIGNAL_LAG_S
 from tidegate.core.arrivals import arrived_by, windowed_per_s
+from tidegate.core.bounds import at_least, at_most
 from tidegate.core.estimate import Estimate
 from tidegate.core.model import Pool, Sample
 from tidegate.core.news import QUEUE_MEMORY_S
@@ -122,7 +123,7 @@ def older_shares(samples: Sequence[Sample], waiting: float, head_s: float, parts
     first_s, last_s, so_far = samples.at_s[0], samples.at_s[-1], samples.arrived[-1]
     shares = [1.0]
     for then in arrived_by(samples, [max(first_s, last_s - head_s * part / parts) for part in range(1, parts)]):
-        shares.append(min(shares[-1], max(0.0, 1.0 - (so_far - then) / waiting)))
+        shares.append(at_most(shares[-1], at_least(1.0 - (so_far - then) / waiting, 0.0)))
     return tuple(shares)
 
 
@@ -137,7 +138,7 @@ def still_waited_s(samples: Sequence[Sample]) -> float:
     last, waited_s = samples[-1], 0.0
     older, until_s = last.waiting, last.at_s
     for sample in reversed(samples):
-        left = min(older, last.waiting - (last.arrived - sample.arrived))
+        left = at_most(older, last.waiting - (last.arrived - sample.arrived))
         span_s = until_s - sample.at_s
         if left <= 0:
             return waited_s + (span_s * older * older / (older - left) / 2 if older > 0 else 0.0)

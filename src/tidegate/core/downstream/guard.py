@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Final
 
+from tidegate.core.bounds import at_most
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.decision import Reason, Scalar
 from tidegate.core.downstream.calm import with_times
@@ -58,6 +59,8 @@ def guard(
     memory, mean_s, quick_s, fleet = state.guard, _mean_s(state), state.quick_s or math.inf, signals.fleet
     if fleet is not None and state.ticked_at_s is not None:
         memory = looked(memory, fleet, seen.now_s, fleet.since_s, mean_s, squared_variation(state.service_time))
+    if not (_to_judge(memory) or seen.alarms):  # most pools at most ticks
+        return Guarded(limit, memory, {"step_bought": None})
     slots = known_slots(pool, state, signals, seen.now_s)
     it = worth(memory.curve, memory.level)
     busy_now = 0.0 if fleet is None else fleet.busy
@@ -84,9 +87,15 @@ def guard(
     return Guarded(_capped(limit, hold), memory, values, steps_back)
 
 
+def _to_judge(memory: GuardMemory) -> bool:
+    """Whether a step is open, a hold stands, or handlers name what they depend on: else there is no sign."""
+    is_open = memory.before is not None or memory.above is not None or memory.hold is not None
+    return is_open or bool(memory.dependencies or memory.curve.points)
+
+
 def _mean_s(state: PoolState) -> float:
     known = state.service_time
-    return min(known.sum_s / known.runs, LONGEST_JOB_WAITED_FOR_S) if known is not None and known.runs else 0.0
+    return at_most(known.sum_s / known.runs, LONGEST_JOB_WAITED_FOR_S) if known is not None and known.runs else 0.0
 
 
 def _situation(pool: Pool, seen: Observation, running: int, need: int, limit: Ceiling, interval_s: float) -> Situation:
