@@ -3,14 +3,17 @@
 import math
 import random
 from bisect import bisect_left
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.core.observations import NOW_S, POOL, observe, queue, worker
+from tidegate.core.decide import decide
 from tidegate.core.looseness import SHARDS, learn_looseness, looseness
-from tidegate.core.model import Looseness
-from tidegate.core.news import Waits, waits_of
+from tidegate.core.model import Balance, KnownWorker, Looseness, PoolState
+from tidegate.core.news import Waits, digest, waits_of
 from tidegate.core.reports import WAIT_BOUNDS_S, WorkFigures
 from tidegate.core.wait import BOUND_LEAST, SPREAD_SIGMAS, mean_wait_bound_s
 
@@ -105,3 +108,24 @@ def test_the_mean_and_variation_of_waits_are_those_of_their_buckets_middles(wait
 
 def test_a_single_start_has_no_variation() -> None:
     assert told([40.0]).variation == 0.0
+
+
+@pytest.mark.parametrize(("delayed", "learns"), [(0, True), (50, False)])
+def test_waits_in_which_a_delay_may_be_prove_neither_lateness_nor_disorder_nor_a_wrong_count(
+    delayed: int, *, learns: bool
+) -> None:
+    """SQS tells when a message was sent, not until when it was to be delayed (API_ReceiveMessage, SentTimestamp)."""
+    buckets = [0] * (len(WAIT_BOUNDS_S) + 1)
+    buckets[bisect_left(WAIT_BOUNDS_S, 2.5)] = buckets[bisect_left(WAIT_BOUNDS_S, 90.0)] = 20
+    told = worker(busy=4, completions=40, before=4000, waits=tuple(buckets))
+    state = PoolState(
+        balance=Balance(starts=3600, seen_s=900),
+        known_workers={digest("w1"): KnownWorker(4000, 4000, 0, timed=True)},
+        reports_read_at_s=NOW_S - 10,
+        ticked_at_s=NOW_S - 10,
+    )
+    seen = observe(queue(200, delayed=delayed), workers=(told,))
+    _, after = decide(replace(POOL, policy="wait", utilization=None, drain_target_s=None), state, seen)
+    assert after.balance.starts > 3600, "the report was read"
+    proofs = (after.margin, after.looseness.starts, after.balance.counted_s)
+    assert all(proof > 0 for proof in proofs) if learns else proofs == (0.0, 0.0, 0.0)

@@ -1,6 +1,7 @@
 """What one tick teaches: the pool's memory with this observation added, and the load that follows from it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from tidegate.core import times
 from tidegate.core.adapt import blind_s, calm_share, late_by_age, learn_lean, learn_margin, learn_surge, margin_by_age
@@ -55,6 +56,7 @@ def learn(
 ) -> Learned:
     """Service times, start-up times, arrivals, surges and waits, each by its own estimator."""
     elapsed_s = seen.now_s - state.ticked_at_s if state.ticked_at_s is not None else 0.0
+    signals = _without_delays(signals)
     known = times.learn_service_time(state.service_time, signals.fleet, elapsed_s)
     classes = learn_classes(state.classes, signals.fleet, elapsed_s)
     heard = listen(state, seen, signals)
@@ -87,11 +89,18 @@ def learn(
     return Learned(state, _load(pool, state, seen, signals, measured, start_up, slots_per_worker), notices)
 
 
+def _without_delays(signals: Signals) -> Signals:
+    """Without the waits where messages are sent with a delay: it is part of them, and nobody can tell which."""
+    if not signals.delayed or signals.fleet is None:
+        return signals
+    return replace(signals, fleet=replace(signals.fleet, waits=None))
+
+
 def _balanced(known: Balance, seen: Observation, signals: Signals, moved: MovedIn | None, elapsed_s: float) -> Balance:
     if seen.fleet.absence is not None:  # the waits that belong to these counts will never be told
         return known
     balance = learn_balance(known, signals.fleet, signals.waiting, elapsed_s)
-    return balance if moved is None else without_queue(balance)
+    return without_queue(balance) if moved is not None or signals.delayed else balance
 
 
 def _loosened(state: PoolState, signals: Signals, elapsed_s: float) -> Looseness:
