@@ -140,6 +140,14 @@ def test_a_slope_is_the_rate_whatever_single_readings_say_and_of_one_reading_it_
     assert arrivals.slope_per_s(Samples.of(even[:1]), 60) == 0.0
 
 
+@given(st.floats(0, 1e9), st.floats(0, 2e9), st.integers(2, 12))
+def test_where_nothing_came_the_slope_is_none_and_not_what_rounding_leaves(
+    so_far: float, at_s: float, count: int
+) -> None:
+    still = [Sample(at_s + 10.3 * n, so_far, 0, 0) for n in range(count)]
+    assert arrivals.slope_per_s(Samples.of(still), 600) == 0.0
+
+
 def test_exact_counts_are_taken_as_they_are_and_doubtful_ones_as_the_mean_of_a_minute() -> None:
     steady = Estimate(10.0, "counts")
     noisy = tuple(Sample(NOW_S + 10 * n, 100 * n + w, w, w) for n, w in enumerate((300, 200, 400, 300, 250, 350, 380)))

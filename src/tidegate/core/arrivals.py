@@ -160,7 +160,9 @@ def slope_per_s(samples: Samples, window_s: float, ago_s: float = 0.0) -> float:
         begin -= 1
     if end - begin < 2:
         return windowed_per_s(samples, window_s)
-    since_s, arrived = [at_s - end_s for at_s in samples.at_s[begin:end]], samples.arrived[begin:end]
+    origin = samples.arrived[-1]  # of large sums rounding would leave a trace, which keeps a worker where nothing comes
+    since_s = [at_s - end_s for at_s in samples.at_s[begin:end]]
+    arrived = [so_far - origin for so_far in samples.arrived[begin:end]]
     middle_s = sum(since_s) / len(since_s)
     came = sum(map(mul, since_s, arrived)) - middle_s * sum(arrived)
     return came / (sum(map(mul, since_s, since_s)) - middle_s * sum(since_s)) if came > 0 else 0.0
