@@ -56,6 +56,8 @@ class Scenario:
     start_up_s: float = 60.0
     start_up_spread: float = 0.3
     fifo: bool = False
+    at_random: bool = False
+    """A standard queue keeps no order at all."""
     signals: Signals = field(default_factory=Signals)
     faults: Faults = field(default_factory=Faults)
     pool_at: Callable[[Pool, float], Pool] = lambda pool, _: pool

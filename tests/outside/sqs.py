@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-__all__ = ["Counts", "FifoQueue", "Message", "Minute", "Queue", "StandardQueue"]
+__all__ = ["Counts", "FifoQueue", "Message", "Minute", "Queue", "RandomQueue", "StandardQueue"]
 
 _POISONED_AFTER = 3
 """Receives after which a standard queue's message no longer counts for the age
@@ -184,8 +184,11 @@ class StandardQueue(Queue):
         for host in range(first, first + self.hosts):
             if lane := self._lanes[host % self.hosts]:
                 self._size -= 1
-                return lane.popleft()
+                return self._from(lane)
         return None
+
+    def _from(self, lane: deque[Message]) -> Message:
+        return lane.popleft()
 
     def purge(self) -> list[Message]:
         gone = list(self.visible())
@@ -197,6 +200,18 @@ class StandardQueue(Queue):
 
     def _on_host(self, host: int) -> int:
         return len(self._lanes[host])
+
+
+class RandomQueue(StandardQueue):
+    """Each receive call gets any of a host's messages: AWS promises no more than an attempt at order."""
+
+    def _heads(self) -> Iterator[Message]:
+        return self.visible()
+
+    def _from(self, lane: deque[Message]) -> Message:
+        picked = self.chance.randrange(len(lane))
+        lane[picked], lane[-1] = lane[-1], lane[picked]
+        return lane.pop()
 
 
 class FifoQueue(Queue):

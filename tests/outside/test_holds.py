@@ -23,6 +23,8 @@ TROUBLED = (
     "30 % of starts fail",
     "three deploys",
     "half of the sets refused",
+    "fifo, 200 groups",
+    "picked at random T=600",
 )
 
 

@@ -9,7 +9,7 @@ import pytest
 from tests.outside.ours import Ours
 from tests.outside.rivals import Keda
 from tests.outside.scenario import Faults, Scenario, Signals
-from tests.outside.sqs import FifoQueue, Message, StandardQueue
+from tests.outside.sqs import FifoQueue, Message, RandomQueue, StandardQueue
 from tests.outside.traffic import constant, exponential, fixed, poisson
 from tests.outside.world import World
 from tidegate import Pool
@@ -73,6 +73,17 @@ def test_one_seed_is_one_outcome_and_every_policy_gets_the_same_messages() -> No
     assert [(one.comes_s, one.service_s) for one in ours.messages] == [
         (one.comes_s, one.service_s) for one in theirs.messages
     ]
+
+
+def test_what_is_picked_at_random_is_all_there_and_in_no_order() -> None:
+    queue = RandomQueue(random.Random(1), hosts=1)
+    sent = [Message(float(n), float(n), 1.0) for n in range(100)]
+    for message in sent:
+        queue.send(message)
+    assert queue.oldest_age_s(200.0, ()) == 200.0
+    got = list(iter(queue.receive, None))
+    assert sorted(got, key=lambda one: one.sent_s) == sent
+    assert got != sent
 
 
 def test_a_group_of_a_fifo_queue_is_in_order_and_never_in_two_hands() -> None:

@@ -11,7 +11,7 @@ from tests.outside.platform import LOOK_EVERY_S, Platform
 from tests.outside.polls import Polls
 from tests.outside.result import Result, waits_of
 from tests.outside.scenario import Scenario
-from tests.outside.sqs import FifoQueue, Message, Minute, Queue, StandardQueue
+from tests.outside.sqs import FifoQueue, Message, Minute, Queue, RandomQueue, StandardQueue
 from tests.outside.workers import Worker
 
 __all__ = ["Policy", "World"]
@@ -38,7 +38,8 @@ class World:
         self.scenario, self.policy = scenario, policy
         self.events, self.chance = Events(), random.Random(seed * 7919 + 1)
         self.messages = scenario.traffic(random.Random(seed))
-        self.queue: Queue = (FifoQueue if scenario.fifo else StandardQueue)(self.chance, noise=scenario.signals.noise)
+        kind = FifoQueue if scenario.fifo else RandomQueue if scenario.at_random else StandardQueue
+        self.queue: Queue = kind(self.chance, noise=scenario.signals.noise)
         self.polls = Polls(self.chance)
         self.crew = Crew(scenario, self.events, self.chance, self.polls, self._offer, self._killed, policy.kind)
         self.platform = Platform(scenario, self.crew, self.chance, policy.kind)
