@@ -10,7 +10,7 @@ from tidegate import Pool
 __all__ = ["STEPS", "scenarios"]
 
 _UP_AND_DOWN = steps((0, 2.5), (900, 10), (2400, 2.5))
-_WAVES = steps(*[(600 * n, 4 if n % 2 else 8) for n in range(18)])
+_WAVES = steps(*[(600 * n, 2 if n % 2 else 4) for n in range(12)])
 _TRAFFIC = poisson(_UP_AND_DOWN, HOUR_S, exponential(6))
 STEPS = Scenario("steps", pool(60, 60), _TRAFFIC, hours=1, start_up_s=45)
 _EVEN = replace(STEPS, name="even", traffic=poisson(constant(5), 2 * HOUR_S, exponential(6)), hours=2)
@@ -83,11 +83,11 @@ def _controller() -> list[Scenario]:
 def _queues() -> list[Scenario]:
     trickle, jobs = poisson(constant(10), 2 * HOUR_S, exponential(1)), exponential(6)
     back, few = (burst([HOUR_S / 2], n, 60, exponential(1), age_s=3 * DAY_S) for n in (50_000, 500))
-    grouped, waves = poisson(_UP_AND_DOWN, HOUR_S, jobs, groups=200), poisson(_WAVES, 3 * HOUR_S, exponential(4))
+    grouped, waves = poisson(_UP_AND_DOWN, HOUR_S, jobs, groups=200), poisson(_WAVES, 2 * HOUR_S, exponential(8))
     return [
         replace(STEPS, name="fifo, 200 groups", fifo=True, traffic=grouped),
         replace(STEPS, name="fifo, 10 groups", fifo=True, traffic=poisson(constant(1), HOUR_S, jobs, groups=10)),
-        Scenario("picked at random T=600", pool(600, 60), waves, hours=3, start_up_s=120, at_random=True),
+        Scenario("picked at random T=600", pool(600, 60), waves, start_up_s=120, at_random=True),
         replace(STEPS, name="50,000 redriven", pool=pool(300, 100), traffic=mixed(trickle, back), hours=2),
         replace(STEPS, name="500 redriven", traffic=mixed(trickle, few), hours=2),
         replace(
