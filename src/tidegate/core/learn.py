@@ -79,7 +79,7 @@ def learn(
         samples=samples,
         count_error=learn_count_error(state.count_error, samples),
         margin=0.0 if moved is not None else _margin(pool, state, samples, signals, usual_per_s(balance), elapsed_s),
-        looseness=state.looseness if moved is not None else _loosened(state, signals, elapsed_s),
+        looseness=state.looseness if moved is not None else _loosened(pool, state, signals, elapsed_s),
         lean=learn_lean(pool, state.lean, signals, elapsed_s),
         outlook=learn_outlook(state.outlook, pair, blind, elapsed_s),
         surge=learn_surge(state.surge, pair, samples, blind, elapsed_s, state.count_error),
@@ -103,9 +103,9 @@ def _balanced(known: Balance, seen: Observation, signals: Signals, moved: MovedI
     return without_queue(balance) if moved is not None or signals.delayed else balance
 
 
-def _loosened(state: PoolState, signals: Signals, elapsed_s: float) -> Looseness:
+def _loosened(pool: Pool, state: PoolState, signals: Signals, elapsed_s: float) -> Looseness:
     waits = signals.fleet.waits if signals.fleet else None
-    return learn_looseness(state.looseness, waits, signals.waiting, elapsed_s)
+    return learn_looseness(state.looseness, waits, signals.waiting, pool.target_wait_s, elapsed_s)
 
 
 def _measured(

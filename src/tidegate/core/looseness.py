@@ -35,16 +35,22 @@ DOUBT = 0.15
 """Looser ticks than this share, by starts, are the rule where there is anything to conclude: the rest counts."""
 
 
-def learn_looseness(known: Looseness, waits: Waits | None, counted: float, elapsed_s: float) -> Looseness:
+def learn_looseness(
+    known: Looseness, waits: Waits | None, counted: float, target_s: float, elapsed_s: float
+) -> Looseness:
     """Add the waits of a tick while `counted` messages wait: how far they are at random, the surer the more wait.
 
+    Only where some waited for the whole target (seconds): what differs without that is no harm, and shards drift apart
+    at constant load as well. Else what is known fades.
+
     >>> waits = Waits(starts=101, late_share=0.0, p99_s=300.0, mean_s=60.0, variation=0.55)
-    >>> learn_looseness(Looseness(), waits, counted=480.0, elapsed_s=10.0)
+    >>> learn_looseness(Looseness(), waits, counted=480.0, target_s=300.0, elapsed_s=10.0)
     Looseness(starts=95.0, spread=47.5)
     """
-    if waits is None or waits.mean_s < WAITED_LEAST_S or counted <= MOST_SHARDS:
-        return known
-    kept, by_shards = math.exp(-elapsed_s / EVIDENCE_KEPT_S), MOST_SHARDS / counted
+    kept = math.exp(-elapsed_s / EVIDENCE_KEPT_S)
+    if waits is None or waits.p99_s < target_s or waits.mean_s < WAITED_LEAST_S or counted <= MOST_SHARDS:
+        return Looseness(known.starts * kept, known.spread * kept)
+    by_shards = MOST_SHARDS / counted
     at_random = min(1.0, max(0.0, (waits.variation - by_shards - IN_ORDER) / (AT_RANDOM - IN_ORDER)))
     weight = (waits.starts - 1) * (1.0 - by_shards)
     return Looseness(known.starts * kept + weight, known.spread * kept + weight * at_random)
