@@ -56,6 +56,13 @@ def test_an_earned_standing_wait_keeps_the_count_below_the_load_until_the_backlo
     assert values(replace(LOAD, waiting=standing))["regulated_slots"] == pytest.approx(160, abs=0.1)
 
 
+def test_a_hundredth_of_a_slot_that_is_only_expected_keeps_no_worker_and_one_message_does() -> None:
+    few = {"arrivals": Estimate(0.002, "counts"), "steady_per_s": 0.002, "committed": Committed(running=1)}
+    asleep = replace(LOAD, **few, start_up=Estimate(180.0, "measured"), slots_per_worker=1)  # type: ignore[arg-type]
+    assert size(asleep, target_wait_s=1800.0) == 0
+    assert size(replace(asleep, waiting=1.0), target_wait_s=1800.0) == 1
+
+
 def test_a_count_that_reads_low_never_takes_more_than_a_twentieth_of_the_load_away() -> None:
     assert values(LOAD)["regulated_slots"] >= 0.95 * 160 - 1e-9
 

@@ -50,8 +50,8 @@ BLINDS_TO_CORRECT = 2.0
 plan for it was wrong, and to do something about it."""
 
 FADED_SLOTS = 0.05
-"""Headroom below this is none. It fades by the hour in a pool that is asleep, and rounds up to a whole worker, which
-else stands by for a day after the last message."""
+"""Less is none, of headroom, or of what is only expected while nothing waits. It fades by the hour in a pool that is
+asleep, and rounds up to a whole worker, which else stands by for a day after the last message."""
 
 TAU_TARGETS = 1.0
 TAU_BLINDS = 2.0
@@ -113,6 +113,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
     offered = load.arrivals.value * mean_s
     unanswered = at_least(1.0 - (target_s - standing_s) / blind, 0.0)
+    due = deadline_workers(pool, load, bound_s, expected_per_s, blind) * load.slots_per_worker
     to_bear = to_bear_per_s(load.outlook, load.arrivals.value, grown, unanswered)
     return _terms_of(
         lasting_per_s=lasting_per_s,
@@ -128,7 +129,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
         reserve=grown * unanswered,
         headroom=to_bear * mean_s if to_bear * mean_s >= FADED_SLOTS else 0.0,
         regulated=leanness * lean + (1.0 - leanness) * at_least(float(erlang), prompt),
-        drain=deadline_workers(pool, load, bound_s, expected_per_s, blind) * load.slots_per_worker,
+        drain=due if load.waiting > 0 or due >= FADED_SLOTS else 0.0,
     )
 
 
