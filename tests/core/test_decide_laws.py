@@ -11,7 +11,17 @@ from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.decision import Action, Decision, Reason
 from tidegate.core.guardrails import ramp
-from tidegate.core.model import Balance, Holding, Outlook, Override, OverrideKind, Pool, PoolState, ServiceTime
+from tidegate.core.model import (
+    Balance,
+    Holding,
+    Looseness,
+    Outlook,
+    Override,
+    OverrideKind,
+    Pool,
+    PoolState,
+    ServiceTime,
+)
 from tidegate.core.observation import Observation
 
 pools = st.builds(
@@ -61,6 +71,7 @@ states = st.builds(
     surge=st.floats(0, 3),
     outlook=st.just(Outlook()) | st.just(TRAINS),
     balance=st.just(Balance()) | st.just(SCALED),
+    looseness=st.just(Looseness()) | st.just(Looseness(900.0, 700.0)),
     holding=st.just(Holding()) | st.just(Holding((9, 4, 30), (900.0, 800.0, 1000.0))),
     margin=st.floats(0, 1),
     count_error=st.floats(0, 0.2),

@@ -236,7 +236,7 @@ def test_a_long_queue_has_little_spread_of_waits() -> None:
 
 
 loads = st.builds(
-    lambda rate, steady, waiting, head_s, service_s, variation, start_up_s, running, starting, lean, surge: Load(
+    lambda rate, steady, waiting, head_s, service_s, variation, start_up_s, running, starting, lean, surge, loose: Load(
         arrivals=Estimate(rate, "counts"),
         waiting=waiting,
         head_age=Estimate(head_s, "counts"),
@@ -248,6 +248,7 @@ loads = st.builds(
         committed=Committed(running=running, starting=((start_up_s / 2, starting),)),
         lean=lean,
         surge=surge,
+        loose=loose,
     ),
     rate=st.floats(0, 100),
     steady=st.floats(0, 100),
@@ -260,6 +261,7 @@ loads = st.builds(
     starting=st.integers(0, 50),
     lean=st.floats(0, 1),
     surge=st.floats(0, 3),
+    loose=st.floats(0, 1),
 )
 objectives = st.builds(
     lambda target_s, policy, utilization: replace(WAIT, target_wait_s=target_s, policy=policy, utilization=utilization),
