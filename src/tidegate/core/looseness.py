@@ -32,7 +32,7 @@ DOUBTED_STARTS = 100.0
 """As many starts in order are taken to have been seen before any."""
 
 DOUBT = 0.15
-"""Looser ticks than this share, by starts, are the rule where there is anything to conclude: the rest counts."""
+"""Such a share of starts out of order is usual wherever a backlog stands: only what is beyond it counts."""
 
 
 def learn_looseness(

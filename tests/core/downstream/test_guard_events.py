@@ -34,7 +34,7 @@ def test_in_slots_that_all_begin_at_once_short_jobs_end_first() -> None:
 
 
 @pytest.mark.parametrize("jobs", [exponential, about], ids=["of all lengths", "about as long"])
-@pytest.mark.parametrize("seed", [1, 3])
+@pytest.mark.parametrize("seed", [1, 2, 3])
 def test_jobs_that_become_longer_for_good_are_no_sick_dependency(jobs: Callable[[float], Jobs], seed: int) -> None:
     plant = EventPlant(jobs(4.0), rate_per_s=8.0, seed=seed, pool=WAIT)
     plant.run(1800)

@@ -80,19 +80,29 @@ def lengthening(level: Level) -> bool:
         return False
     runs, busy_s = past.runs - level.runs, past.busy_s - level.busy_s
     more = busy(level) * (past.span_s - level.span_s) / busy_s
-    explained: float = max(1.0, more) ** STRAIN_AT_MOST
+    explained = _explained(more)
     times = (level.busy_s / level.runs) / (busy_s / runs) / explained
     error = times * math.sqrt(_learnt_s2(level) * (1.0 / level.runs + 1.0 / runs)) / mean_run_s(level)
-    return times - 1.0 > max(LONGER_SIGMAS * error, LONGER_LEAST)
+    return _longer(times, error)
 
 
 def outgrown(before: Level, level: Level) -> bool:
     """Whether runs have become longer since a step out than it could have made them: the work has changed with it."""
     if not tells(before) or level.runs < RUNS_LEAST:
         return False
-    explained: float = max(1.0, busy(level) / busy(before)) ** STRAIN_AT_MOST
+    explained = _explained(busy(level) / busy(before))
     times = mean_run_s(level) / mean_run_s(before) / explained
     error = learnt_error_s(before, level) / mean_run_s(before) / explained
+    return _longer(times, error)
+
+
+def _explained(more: float) -> float:
+    """How many times as long runs may take because of `more` times the slots in use."""
+    return math.pow(max(1.0, more), STRAIN_AT_MOST)
+
+
+def _longer(times: float, error: float) -> bool:
+    """Whether runs that take `times` as long as is explained, give or take an error, are longer for sure."""
     return times - 1.0 > max(LONGER_SIGMAS * error, LONGER_LEAST)
 
 
