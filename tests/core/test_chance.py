@@ -12,7 +12,8 @@ from tests.core.closed_loop import WAIT, World
 from tests.core.observations import NOW_S
 from tidegate.core.chance import lasts_s, patient_rise, worth_a_step
 from tidegate.core.decision import Reason
-from tidegate.core.guardrails import PATIENCE_AT_MOST_S, Limit
+from tidegate.core.guardrails import PATIENCE_AT_MOST_S
+from tidegate.core.limit import Limit
 from tidegate.core.observation import Observation
 
 

@@ -12,8 +12,8 @@ from tidegate.core.committed import Committed
 from tidegate.core.decision import Reason
 from tidegate.core.estimate import Estimate
 from tidegate.core.finish_by import finish_in_time
+from tidegate.core.load import Load
 from tidegate.core.model import Pool
-from tidegate.core.need import Load
 from tidegate.core.observation import Observation
 
 BULK = replace(PLAIN, min_workers=0, service_time_hint_s=16.0, start_up_hint_s=60.0)

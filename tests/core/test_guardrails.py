@@ -12,7 +12,7 @@ from tidegate.core import guardrails
 from tidegate.core.absence import Absence
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.decision import Reason
-from tidegate.core.guardrails import Limit
+from tidegate.core.limit import Limit
 from tidegate.core.model import Override, OverrideKind, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.overrides import describe, in_force
@@ -248,9 +248,9 @@ def test_an_override_holds_until_its_end_and_not_at_it() -> None:
 
 
 def test_a_step_down_beyond_the_band_goes_all_the_way_to_the_need() -> None:
-    held = guardrails.Limit(49, Reason.HOLD_TIME, "up to 49")
+    held = Limit(49, Reason.HOLD_TIME, "up to 49")
     assert guardrails.to_the_need(held, 40, 50, band=1.9).workers == 48
-    assert guardrails.to_the_need(held, 48, 50, band=20.0) == guardrails.Limit(48)
+    assert guardrails.to_the_need(held, 48, 50, band=20.0) == Limit(48)
     assert guardrails.to_the_need(held, 40, 49, band=1.9) == held
 
 

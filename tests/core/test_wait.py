@@ -12,8 +12,9 @@ from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worke
 from tidegate.core.committed import Committed, commit, workers_by
 from tidegate.core.decide import decide
 from tidegate.core.estimate import Estimate
+from tidegate.core.load import Load
 from tidegate.core.model import Pool, PoolState, Sample
-from tidegate.core.need import Load, need
+from tidegate.core.need import need
 from tidegate.core.signals import read_signals
 from tidegate.core.wait import EVEN_AGES, deadline_workers, hold_the_wait, mean_wait_bound_s
 

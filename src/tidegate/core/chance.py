@@ -4,7 +4,8 @@ import math
 from collections.abc import Sequence
 
 from tidegate.core.decision import Reason
-from tidegate.core.guardrails import PATIENCE_AT_MOST_S, Limit, left_alone
+from tidegate.core.guardrails import PATIENCE_AT_MOST_S
+from tidegate.core.limit import Limit, left_alone
 
 __all__ = ["lasts_s", "patient_rise", "worth_a_step"]
 

@@ -20,8 +20,9 @@ from tidegate.core.health import learn_health
 from tidegate.core.holding import learn_hold
 from tidegate.core.learn import learn
 from tidegate.core.listen import listen
+from tidegate.core.load import Load
 from tidegate.core.model import Pool, PoolState, Retired
-from tidegate.core.need import Load, Sized, beside_hanging, need
+from tidegate.core.need import Sized, beside_hanging, need
 from tidegate.core.observation import Observation
 from tidegate.core.order import groups_bind
 from tidegate.core.quiet import sized_for_quiet

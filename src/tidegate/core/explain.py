@@ -1,8 +1,8 @@
 """A decision in one sentence: what was seen, what it needs, and which rule had the last word."""
 
 from tidegate.core.decision import Reason
+from tidegate.core.load import Load
 from tidegate.core.model import Pool
-from tidegate.core.need import Load
 
 __all__ = ["bulk_sentence", "sentence", "sentence_without_need"]
 

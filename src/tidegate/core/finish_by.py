@@ -12,8 +12,9 @@ from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step
 from tidegate.core.durations import format_duration
 from tidegate.core.guardrails import RAMP_S
+from tidegate.core.load import Load
 from tidegate.core.model import Pool
-from tidegate.core.need import Load, Sized
+from tidegate.core.need import Sized
 from tidegate.core.sizing import workers_for
 
 __all__ = ["finish_in_time"]

@@ -8,7 +8,7 @@ twice as long where the other is still there.
 from dataclasses import replace
 
 from tidegate.core.decision import Reason
-from tidegate.core.guardrails import Limit, left_alone
+from tidegate.core.limit import Limit, left_alone
 from tidegate.core.memory import Contest
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Capacity, Observation

@@ -5,26 +5,23 @@ Every function takes the count so far and gives a `Limit`: the count after it, a
 
 import math
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import Final
 
 from tidegate.core.bounds import at_least, at_most
 from tidegate.core.ceiling import Ceiling
 from tidegate.core.decision import Reason
 from tidegate.core.fleet import FleetSignals
+from tidegate.core.limit import Limit, left_alone
 from tidegate.core.model import Override, OverrideKind, Pool
 from tidegate.core.observation import Capacity
 from tidegate.core.overrides import describe
 from tidegate.core.signals import Freshness, Signals
-from tidegate.core.value import value
 
 __all__ = [
     "RAMP_S",
-    "Limit",
     "busy_floor",
     "can_lower",
     "hold",
-    "left_alone",
     "may_cut_off",
     "minimum",
     "overridden",
@@ -50,21 +47,6 @@ _FRESH: Final = Freshness.FRESH
 _HOLD_TIME: Final = Reason.HOLD_TIME
 AFTER_GRACE_S = 5.0
 """Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
-
-
-@value
-class Limit:
-    """A count of workers, and why it is another than before (None: this rule left it alone)."""
-
-    workers: int
-    reason: Reason | None = None
-    note: str = ""
-
-
-@lru_cache(maxsize=1024)
-def left_alone(workers: int) -> Limit:
-    """The count as it was: nearly all rules of a tick say so, hence one for each count."""
-    return Limit(workers)
 
 
 def under_ceiling(need: int, limit: Ceiling) -> Limit:

@@ -21,11 +21,11 @@ from tidegate.core.counts import learn_count_error
 from tidegate.core.delayed import known_per_s, with_due
 from tidegate.core.estimate import Estimate
 from tidegate.core.listen import listen
+from tidegate.core.load import AGE_PARTS, Load
 from tidegate.core.looseness import learn_looseness, looseness
 from tidegate.core.memory import ClassMemory, MovedIn
 from tidegate.core.model import Balance, Looseness, Pool, PoolState, Sample, ServiceTime
 from tidegate.core.moved_in import head_age_here, without_moved
-from tidegate.core.need import AGE_PARTS, Load
 from tidegate.core.observation import Observation
 from tidegate.core.outlook import learn_outlook
 from tidegate.core.removals import without_removals

@@ -1,55 +1,19 @@
 """How many workers the work needs now, before anything limits them: the plain reading that can be checked by hand."""
 
 from collections.abc import Callable
-from dataclasses import field, replace
+from dataclasses import replace
 from functools import partial
 
-from tidegate.core.committed import Committed
 from tidegate.core.decision import Scalar, Step, shown
-from tidegate.core.estimate import Estimate
-from tidegate.core.model import Outlook, Pool
+from tidegate.core.load import Load
+from tidegate.core.model import Pool
 from tidegate.core.sizing import littles_law_slots, slots_for_target, workers_for
 from tidegate.core.value import value
 
-__all__ = ["AGE_PARTS", "LATE_SHARE_ALLOWED", "Load", "Sized", "beside_hanging", "drain_s", "need"]
-
-AGE_PARTS = 8
-"""Into so many the ages of what waits are told apart."""
+__all__ = ["LATE_SHARE_ALLOWED", "Sized", "beside_hanging", "drain_s", "need"]
 
 LATE_SHARE_ALLOWED = 0.005
 """Half of one per cent: the tail formula is optimistic far out, so automatic utilization aims at half the share."""
-
-
-@value
-class Load:
-    """What the estimates say: messages, seconds, and the variation of the service time."""
-
-    arrivals: Estimate
-    waiting: float
-    head_age: Estimate
-    service_time: Estimate
-    variation: float
-    start_up: Estimate
-    slots_per_worker: int
-    steady_per_s: float = 0.0
-    """The rate that has lasted, without dumps."""
-    mean_per_s: float = 0.0
-    """The same with them: what messages that wait see pass."""
-    committed: Committed = field(default_factory=Committed)
-    lean: float = 0.0
-    older: tuple[float, ...] = ()
-    """Of what waits, the shares older than 0, 1 … `AGE_PARTS` − 1 parts of the head's age; () where that is unknown."""
-    surge: float = 0.0
-    outlook: Outlook = field(default_factory=Outlook)
-    chance_per_s: float = 0.0
-    """One standard deviation of the arrival rate's estimate."""
-    calm: float = 0.0
-    """The share of the pool's surges that chance alone explains."""
-    fifo: bool = False
-    loose: float = 0.0
-    """How loosely the queue keeps its order (`core.looseness`)."""
-    delayed: float = 0.0
-    typical_per_s: float = 0.0
 
 
 @value

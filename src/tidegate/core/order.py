@@ -6,7 +6,7 @@ How many groups wait is nothing that SQS tells. That slots stand idle while mess
 from tidegate.core.bounds import at_least
 from tidegate.core.decision import Reason
 from tidegate.core.fleet import FleetSignals
-from tidegate.core.guardrails import Limit, left_alone
+from tidegate.core.limit import Limit, left_alone
 
 __all__ = ["groups_bind", "idle_since"]
 

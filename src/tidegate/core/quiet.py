@@ -10,8 +10,9 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from tidegate.core.decision import Step
+from tidegate.core.load import Load
 from tidegate.core.model import Pool
-from tidegate.core.need import Load, Sized
+from tidegate.core.need import Sized
 from tidegate.core.signals import Quiet, Signals
 
 __all__ = ["quiet_load", "sized_for_quiet"]

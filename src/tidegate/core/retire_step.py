@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from tidegate.core.decision import Reason, Scalar
 from tidegate.core.directive import Directive, said, to_repeat
 from tidegate.core.fleet import heard_of
-from tidegate.core.guardrails import Limit, can_lower
+from tidegate.core.guardrails import can_lower
+from tidegate.core.limit import Limit
 from tidegate.core.model import Override, OverrideKind, Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerState

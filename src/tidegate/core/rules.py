@@ -10,10 +10,11 @@ from tidegate.core.decision import Reason
 from tidegate.core.downstream.guard import Guarded
 from tidegate.core.estimate import Estimate
 from tidegate.core.foreign import yielded
-from tidegate.core.guardrails import Limit
 from tidegate.core.holding import hold_s
+from tidegate.core.limit import Limit
+from tidegate.core.load import Load
 from tidegate.core.model import Holding, PoolState
-from tidegate.core.need import Load, Sized
+from tidegate.core.need import Sized
 from tidegate.core.overrides import describe
 from tidegate.core.retire import unspared
 from tidegate.core.signals import Signals

@@ -6,7 +6,7 @@ backlog grows, would only fill the pool to its maximum with workers that do not 
 
 from tidegate.core.bounds import at_least, at_most
 from tidegate.core.decision import Reason
-from tidegate.core.guardrails import Limit, left_alone
+from tidegate.core.limit import Limit, left_alone
 from tidegate.core.memory import Presence
 from tidegate.core.model import PoolState
 from tidegate.core.observation import Capacity

@@ -1,8 +1,8 @@
 """What was seen and what was made of it, as the first steps of a decision."""
 
 from tidegate.core.decision import Scalar, Step, shown
+from tidegate.core.load import Load
 from tidegate.core.model import Pool, PoolState
-from tidegate.core.need import Load
 from tidegate.core.observation import Observation
 from tidegate.core.signals import Signals
 

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tidegate.core.decision import Reason, Scalar, Step
-from tidegate.core.guardrails import Limit
+from tidegate.core.limit import Limit
+from tidegate.core.load import Load
 from tidegate.core.model import Pool, PoolState
-from tidegate.core.need import Load, Sized
+from tidegate.core.need import Sized
 from tidegate.core.observation import Observation
 from tidegate.core.signals import Signals
 from tidegate.core.watch import Watched

@@ -13,9 +13,10 @@ from tidegate.core.adapt import BAND_SIGMAS, blind_s, growth
 from tidegate.core.bounds import at_least, at_most, within
 from tidegate.core.committed import workers_by
 from tidegate.core.decision import Scalar, Step, shown
+from tidegate.core.load import AGE_PARTS, Load
 from tidegate.core.looseness import SHARDS, spread_share
 from tidegate.core.model import Pool
-from tidegate.core.need import AGE_PARTS, LATE_SHARE_ALLOWED, Load, Sized
+from tidegate.core.need import LATE_SHARE_ALLOWED, Sized
 from tidegate.core.outlook import to_bear_per_s
 from tidegate.core.sizing import slots_for_target, workers_for
 from tidegate.core.value import maker, value
