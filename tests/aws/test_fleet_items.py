@@ -11,7 +11,7 @@ from tests.contract.fleet import report
 from tidegate.aws import fleet_items
 from tidegate.core.model import PoolState, Sample
 from tidegate.core.reports import WorkerReport, WorkFigures
-from tidegate.core.schema import SCHEMA
+from tidegate.core.stored.schema import SCHEMA
 from tidegate.errors import StateUnreadable
 from tidegate.ports import StoredState
 

@@ -10,7 +10,7 @@ from tidegate.aws.clients import AwsClients
 from tidegate.aws.emf import EmfLines
 from tidegate.aws.metric_data import DATA_PER_CALL, CloudWatchWriter
 from tidegate.core.decision import Action, Decision, Reason, Step
-from tidegate.core.published import UNITS
+from tidegate.core.explain.published import UNITS
 from tidegate.errors import Denied, Throttled
 from tidegate.ports import Datum
 

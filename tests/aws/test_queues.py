@@ -1,9 +1,9 @@
-"""What the adapters make of a queue's notation; the grammar itself is tested in tests/core/test_queues.py."""
+"""What the adapters make of a queue's notation; the grammar itself is tested in tests/core/notation/test_queues.py."""
 
 import pytest
 
 from tidegate.aws.queues import queue_address, queue_name, url_request
-from tidegate.core.queues import QueueAddress
+from tidegate.core.notation.queues import QueueAddress
 from tidegate.errors import Invalid
 
 ARN = "arn:aws:sqs:eu-west-1:111122223333:mail"

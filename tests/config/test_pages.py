@@ -13,7 +13,7 @@ from tests.config.trees import PLAIN, changed
 from tidegate.config import assemble, describe, json_schema, load
 from tidegate.config.reference import renewed
 from tidegate.config.values import DURATION_PATTERN
-from tidegate.core.durations import parse_duration
+from tidegate.core.notation.durations import parse_duration
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "tidegate.toml"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.config.trees import GONE, changed, faults
 from tidegate.config import assemble
 from tidegate.config.pool import PoolSettings
-from tidegate.core.durations import format_duration
+from tidegate.core.notation.durations import format_duration
 
 ECS = "arn:aws:ecs:eu-central-1:123456789012"
 
@@ -151,7 +151,7 @@ def test_a_queue_is_a_name_an_arn_or_a_url(queue: str) -> None:
     ],
 )
 def test_a_text_that_can_be_no_queue_is_refused(queue: str) -> None:
-    """The grammar has its own tests, in tests/core/test_queues.py."""
+    """The grammar has its own tests, in tests/core/notation/test_queues.py."""
     (fault,) = faults(changed({"queue": queue}))
     assert (fault.setting, fault.value) == ("pools.orders.queue", queue)
     assert "is no queue's URL, ARN or name" in fault.problem

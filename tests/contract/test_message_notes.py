@@ -11,7 +11,7 @@ from tidegate.aws.clients import AwsClients
 from tidegate.aws.dynamodb import create_table
 from tidegate.aws.fleet_items import note_key
 from tidegate.aws.message_notes import DynamoMessageNotes
-from tidegate.core.poison import NOTE_KEPT_S, MessageNote
+from tidegate.core.workers.poison import NOTE_KEPT_S, MessageNote
 from tidegate.errors import Gone, StateUnreadable
 from tidegate.ports import MessageNotes
 from tidegate.stores.notes import FileNotes, MemoryNotes

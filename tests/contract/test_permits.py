@@ -12,7 +12,7 @@ from tidegate.aws.clients import AwsClients
 from tidegate.aws.dynamodb import create_table
 from tidegate.aws.fleet_items import permits_key, permits_to_item
 from tidegate.aws.permits import DynamoPermits
-from tidegate.core.permits import FLEET, Claim, Holder, Permits
+from tidegate.core.workers.permits import FLEET, Claim, Holder, Permits
 from tidegate.errors import Gone, StateUnreadable
 from tidegate.ports import PermitStore, StoredPermits
 from tidegate.stores.permits import FilePermits, MemoryPermits

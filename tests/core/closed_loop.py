@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 
 from tests.core.observations import NOW_S, POOL, capacity, queue, reading
 from tidegate.core.absence import Absence
-from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.decision import Decision
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WAIT_BOUNDS_S, Fleet, WorkerReport, WorkerState, WorkFigures
+from tidegate.core.stored.codec import from_json, to_json
 
 PLAIN = replace(
     POOL, policy="littles-law", utilization=None, drain_target_s=None, target_wait_s=60, hold_s=None, max_workers=100

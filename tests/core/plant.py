@@ -6,9 +6,9 @@ from tests.core.observations import NOW_S, capacity, observe, queue, worker
 from tidegate.core.decide import decide
 from tidegate.core.decision import Decision
 from tidegate.core.model import Pool, PoolState
-from tidegate.core.news import digest
 from tidegate.core.observation import Alarm
 from tidegate.core.reports import DependencyFigures, WorkerReport
+from tidegate.core.signals.news import digest
 
 SLOTS = 4
 

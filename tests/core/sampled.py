@@ -3,13 +3,13 @@
 from dataclasses import replace
 
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
-from tidegate.core.arrivals import arrivals_per_s
-from tidegate.core.estimate import Estimate
+from tidegate.core.estimation.arrivals import arrivals_per_s
+from tidegate.core.estimation.estimate import Estimate
+from tidegate.core.estimation.sampling import extend_samples
 from tidegate.core.model import Pool, PoolState, Sample
 from tidegate.core.observation import QueueObservation
 from tidegate.core.reports import WorkerReport
-from tidegate.core.sampling import extend_samples
-from tidegate.core.signals import Signals, read_signals
+from tidegate.core.signals.read import Signals, read_signals
 
 MEAN_S = 0.8
 ON_TRIAL = replace(POOL, policy="wait", utilization=None)

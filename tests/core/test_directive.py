@@ -2,8 +2,8 @@
 
 import pytest
 
-from tidegate.core.codec import from_json, to_json
 from tidegate.core.directive import Directive, must_tell, said
+from tidegate.core.stored.codec import from_json, to_json
 
 
 def test_it_survives_json() -> None:

@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tests.core.test_decide_laws import observations, pools, states
-from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.decision import Decision, Step
 from tidegate.core.model import Override, OverrideKind, Pool, PoolState
 from tidegate.core.observation import Observation
-from tidegate.core.recording import Record
 from tidegate.core.replay import Difference, Sums, first_difference, recompute, sum_up, what_if
+from tidegate.core.stored.codec import from_json, to_json
+from tidegate.core.stored.recording import Record
 
 
 def ticks(pool: Pool, state: PoolState, sights: list[Observation]) -> list[Record]:

@@ -9,13 +9,13 @@ import pytest
 from tests.core.closed_loop import PLAIN, POLICIES, World
 from tests.core.observations import NOW_S, capacity, observe, queue, reading, worker
 from tidegate.core.absence import Absence
-from tidegate.core.balance import count_scale
 from tidegate.core.decide import decide
 from tidegate.core.decision import Decision, Reason
-from tidegate.core.fleet import sum_fleet
+from tidegate.core.estimation.balance import count_scale
+from tidegate.core.guardrails.order import groups_bind
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, QuietGroups, Reading
-from tidegate.core.order import groups_bind
+from tidegate.core.signals.fleet import sum_fleet
 
 both = pytest.mark.parametrize("pool", POLICIES, ids=lambda pool: pool.policy)
 

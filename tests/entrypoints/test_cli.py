@@ -18,8 +18,8 @@ from tidegate.controller.metrics import MinuteMetrics
 from tidegate.controller.observe import queue_metrics
 from tidegate.controller.shadow import ShadowStore
 from tidegate.core.decide import decide as core_decide
-from tidegate.core.durations import parse_duration
 from tidegate.core.model import OverrideKind, PoolState
+from tidegate.core.notation.durations import parse_duration
 from tidegate.core.overrides import describe
 from tidegate.entrypoints import wiring
 from tidegate.entrypoints.cli import app

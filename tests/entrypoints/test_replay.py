@@ -14,9 +14,9 @@ from tests.core.observations import POOL
 from tests.core.test_replay import rising
 from tidegate.config import Settings
 from tidegate.controller.metrics import MinuteMetrics
-from tidegate.core.codec import to_json
 from tidegate.core.decide import decide
-from tidegate.core.recording import Record
+from tidegate.core.stored.codec import to_json
+from tidegate.core.stored.recording import Record
 from tidegate.entrypoints import replay_table, wiring
 from tidegate.entrypoints.cli import app
 from tidegate.entrypoints.wiring import Wired

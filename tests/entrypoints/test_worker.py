@@ -16,8 +16,8 @@ from tests.aws.moto_cloud import moto_over_http, our_sqs
 from tidegate import Message, Worker
 from tidegate.aws.dynamodb import create_table
 from tidegate.aws.fleet_items import item_to_permits, permits_key
-from tidegate.core.permits import FLEET, Holder
 from tidegate.core.reports import WorkerState
+from tidegate.core.workers.permits import FLEET, Holder
 from tidegate.entrypoints.worker_wiring import plan_of
 from tidegate.errors import ConfigError, Gone
 from tidegate.sandbox.sqs import SqsServer

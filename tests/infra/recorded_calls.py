@@ -38,7 +38,7 @@ from tidegate.aws import (
 from tidegate.aws.clients import AwsClients
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
-from tidegate.core.permits import Permits
+from tidegate.core.workers.permits import Permits
 from tidegate.ports import Datum, Metric, Received, VisibilityChange
 from tidegate.sandbox.cloud import Cloud
 from tidegate.sandbox.sqs import SqsServer

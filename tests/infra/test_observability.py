@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.core.published import UNITS
+from tidegate.core.explain.published import UNITS
 
 SOURCE = Path(__file__).parents[2] / "infra" / "observability" / "pool.json"
 

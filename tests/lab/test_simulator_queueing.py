@@ -8,7 +8,7 @@ import pytest
 from numpy.typing import NDArray
 
 from tests.lab.rig import Fixed
-from tidegate.core.sizing import erlang_c, late_share
+from tidegate.core.sizing.erlang import erlang_c, late_share
 from tidegate.lab.outcome import Outcome
 from tidegate.lab.scenario import Scenario
 from tidegate.lab.simulator import simulate
@@ -69,7 +69,7 @@ def test_one_slots_mean_wait_follows_pollaczek_and_khinchine(shape: ServiceShape
 
 @pytest.mark.parametrize(("shape", "variation"), [("deterministic", 0.0), ("gamma", 0.5), ("gamma", 1.0)])
 def test_the_tail_of_many_slots_is_close_to_the_formula_that_sizes_them(shape: ServiceShape, variation: float) -> None:
-    """`core.sizing.late_share` is an approximation; POLICY says close for a variation of up to 1."""
+    """`core.sizing.erlang.late_share` is an approximation; POLICY says close for a variation of up to 1."""
     measured = run(10, 8.5, shape=shape, variation=variation).late_share
     assert measured == pytest.approx(late_share(8.5, 10, 1.0, 1.0, variation), rel=0.25)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.core.observations import NOW_S, POOL, observe, queue
-from tidegate.core.codec import to_json
 from tidegate.core.decide import decide
 from tidegate.core.model import PoolState
-from tidegate.core.recording import Record
+from tidegate.core.stored.codec import to_json
+from tidegate.core.stored.recording import Record
 from tidegate.errors import RecordingUnreadable
 from tidegate.stores.recording import RecordingFile, older, read_recording
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
-from tidegate.core.auto_slots import Look
+from tidegate.core.workers.auto_slots import Look
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.auto_slots import Gauge
 from tidegate.worker.message import Message

@@ -10,7 +10,7 @@ import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate import Reject, Retry
-from tidegate.core.codec import to_json
+from tidegate.core.stored.codec import to_json
 from tidegate.errors import Throttled
 from tidegate.ports import EntryFailure, Received, VisibilityChange
 from tidegate.testing import FakeWorkQueue

@@ -88,7 +88,7 @@ HELD_BY = {
     "concurrency-limits #137: constant timeouts look like a stable latency":
         "test_pool:test_it_backs_off_when_the_dependency_slows_and_comes_back_when_it_has_recovered",
     "concurrency-limits #134: a limit grows that nothing has reached":
-        "tests.core.test_auto_slots:"
+        "tests.core.workers.test_auto_slots:"
         "test_after_each_calm_while_one_more_is_allowed_and_none_is_added_without_need",
     'bbc/sqs-consumer #236: stuck, but "healthy"':
         "test_health:test_a_deadlocked_thread_pool_is_found_and_its_end_too",

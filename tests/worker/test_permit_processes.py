@@ -12,7 +12,7 @@ from typing import TypeVar
 import pytest
 
 from tests.worker.test_process import Queue, Start, queue, start  # noqa: F401  fixtures
-from tidegate.core.permits import FLEET
+from tidegate.core.workers.permits import FLEET
 from tidegate.stores.permits import FilePermits
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(200)]

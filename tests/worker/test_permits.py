@@ -12,8 +12,8 @@ import pytest
 
 from tests.worker.conftest import PLAN, Bench, until, working
 from tidegate.core.directive import Directive
-from tidegate.core.permits import CLOCKS_S, FLEET, Permits
 from tidegate.core.reports import WorkerState
+from tidegate.core.workers.permits import CLOCKS_S, FLEET, Permits
 from tidegate.errors import TidegateError, Unreachable
 from tidegate.ports import StoredPermits
 from tidegate.stores.notes import MemoryNotes

@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
-from tidegate.core.poison import NOTE_KEPT_S, MessageNote
+from tidegate.core.workers.poison import NOTE_KEPT_S, MessageNote
 from tidegate.errors import Unreachable
 from tidegate.stores.notes import MemoryNotes
 from tidegate.testing import FakeWorkQueue

@@ -7,8 +7,8 @@ from collections.abc import Awaitable, Callable, Iterator
 
 import pytest
 
-from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.bottlenecks import max_workers_for
+from tidegate.core.workers.auto_slots import AutoSlots
 from tidegate.errors import ConfigError, Saturated
 from tidegate.worker.pool import AsyncPool
 

@@ -9,7 +9,7 @@ from itertools import pairwise
 import pytest
 
 from tests.worker.conftest import PLAN, Bench, until, working
-from tidegate.core.retry_budget import BURST
+from tidegate.core.workers.retry_budget import BURST
 from tidegate.errors import Unreachable
 from tidegate.ports import StoredPermits
 from tidegate.stores.permits import MemoryPermits

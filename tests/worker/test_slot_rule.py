@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tidegate.core.auto_slots import AutoSlots
+from tidegate.core.workers.auto_slots import AutoSlots
 from tidegate.errors import ConfigError
 from tidegate.worker.settings import worker_settings
 from tidegate.worker.slot_rule import auto

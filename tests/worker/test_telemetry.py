@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.core.reports import WAIT_BOUNDS_S, ClassFigures, WorkerState, WorkFigures
-from tidegate.core.skew import CLOCKS_APART_S
+from tidegate.core.signals.skew import CLOCKS_APART_S
 from tidegate.errors import Throttled, Unreachable
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.message import Message

@@ -4,7 +4,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Self
 
 from tidegate.aws.aio import QUICK_CONFIG, open_client, session
-from tidegate.core.arns import region_in
+from tidegate.core.notation.arns import region_in
 
 if TYPE_CHECKING:
     from types_aiobotocore_dynamodb import DynamoDBClient

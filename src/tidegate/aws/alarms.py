@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from tidegate.aws.errors import calling
 from tidegate.core.absence import Absence, absence_of
-from tidegate.core.arns import parse_arn
+from tidegate.core.notation.arns import parse_arn
 from tidegate.core.observation import Alarm
 from tidegate.errors import CloudError
 

@@ -7,7 +7,7 @@ import json
 from collections.abc import Callable, Mapping
 
 from tidegate.core.decision import Decision
-from tidegate.core.published import UNITS, published
+from tidegate.core.explain.published import UNITS, published
 
 __all__ = ["EmfLines"]
 

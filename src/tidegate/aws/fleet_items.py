@@ -28,12 +28,12 @@ import math
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tidegate.core.codec import from_json, to_json
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
-from tidegate.core.permits import Permits
-from tidegate.core.poison import MessageNote
 from tidegate.core.reports import WorkerReport
+from tidegate.core.stored.codec import from_json, to_json
+from tidegate.core.workers.permits import Permits
+from tidegate.core.workers.poison import MessageNote
 from tidegate.errors import StateUnreadable
 from tidegate.ports import StoredPermits, StoredState
 

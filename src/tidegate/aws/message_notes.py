@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError
 from tidegate.aws import fleet_items
 from tidegate.aws.aio_table import AioTable
 from tidegate.aws.errors import calling, error_code
-from tidegate.core.poison import MessageNote
+from tidegate.core.workers.poison import MessageNote
 
 __all__ = ["DynamoMessageNotes"]
 

@@ -5,7 +5,7 @@ from botocore.exceptions import ClientError
 from tidegate.aws import fleet_items
 from tidegate.aws.aio_table import AioTable
 from tidegate.aws.errors import calling, error_code
-from tidegate.core.permits import Permits
+from tidegate.core.workers.permits import Permits
 from tidegate.ports import StoredPermits
 
 __all__ = ["DynamoPermits"]

@@ -1,6 +1,6 @@
 """A queue's notation for the adapters: what it says, with AWS's kind of error when it says nothing."""
 
-from tidegate.core.queues import QUEUE_FIX, QueueAddress, parse_queue
+from tidegate.core.notation.queues import QUEUE_FIX, QueueAddress, parse_queue
 from tidegate.errors import Invalid
 
 __all__ = ["queue_address", "queue_name", "url_request"]

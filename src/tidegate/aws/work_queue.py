@@ -16,7 +16,7 @@ from tidegate.aws.dead_letters import DeadLetters
 from tidegate.aws.errors import calling
 from tidegate.aws.queues import queue_address, url_request
 from tidegate.aws.short_way import shorten
-from tidegate.core.queues import QueueAddress
+from tidegate.core.notation.queues import QueueAddress
 from tidegate.errors import CloudError
 from tidegate.ports import EntryFailure, Received, VisibilityChange
 

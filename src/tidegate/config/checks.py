@@ -8,8 +8,8 @@ from tidegate.config.findings import ABSENT, At, Finding
 from tidegate.config.models import Settings
 from tidegate.config.pool import PoolSettings
 from tidegate.config.resources import Match, Resource, alarm_of, cluster_in, cluster_of, queue_of
-from tidegate.core.durations import format_duration
-from tidegate.core.leases import LeaseRisk, lease_risk
+from tidegate.core.notation.durations import format_duration
+from tidegate.core.workers.leases import LeaseRisk, lease_risk
 
 __all__ = ["check_pool"]
 

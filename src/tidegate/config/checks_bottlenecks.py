@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from tidegate.config.findings import At, Finding
 from tidegate.config.pool import PoolSettings
 from tidegate.core.bottlenecks import ApiRate
-from tidegate.core.durations import format_duration
+from tidegate.core.notation.durations import format_duration
 
 __all__ = ["check_bottlenecks"]
 

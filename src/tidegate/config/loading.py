@@ -16,7 +16,7 @@ from tidegate.config.models import Settings
 from tidegate.config.reading import read_settings
 from tidegate.config.setting import settings_of
 from tidegate.config.shape import is_too_deep, spot
-from tidegate.core.local_path import no_file
+from tidegate.core.notation.local_path import no_file
 from tidegate.errors import ConfigError, Fault
 
 __all__ = ["Loaded", "assemble", "load", "load_text"]

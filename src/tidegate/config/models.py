@@ -8,7 +8,7 @@ from tidegate.config.pool import TICK_S, PoolSettings
 from tidegate.config.setting import SettingsTable, setting
 from tidegate.config.tables import Interval, Megabytes, Namespace, Path, Region, Table, Ticks
 from tidegate.config.values import NotEmpty
-from tidegate.core.arns import parse_arn
+from tidegate.core.notation.arns import parse_arn
 
 __all__ = ["Settings"]
 

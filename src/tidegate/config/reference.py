@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tidegate.config.schema import json_schema
-from tidegate.core.durations import format_duration
+from tidegate.core.notation.durations import format_duration
 
 __all__ = ["BEGIN", "END", "reference", "renewed"]
 

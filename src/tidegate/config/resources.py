@@ -6,9 +6,9 @@ from enum import StrEnum
 from typing import Final
 
 from tidegate.config.values import refuse
-from tidegate.core.arns import Arn, parse_arn
-from tidegate.core.local_path import not_local
-from tidegate.core.queues import QUEUE_FIX, parse_queue
+from tidegate.core.notation.arns import Arn, parse_arn
+from tidegate.core.notation.local_path import not_local
+from tidegate.core.notation.queues import QUEUE_FIX, parse_queue
 
 __all__ = [
     "Match",

@@ -5,8 +5,8 @@ import math
 from tidegate.config.loading import Loaded
 from tidegate.config.models import Settings
 from tidegate.config.pool import PoolSettings
-from tidegate.core.durations import format_duration
-from tidegate.core.published import UNITS
+from tidegate.core.explain.published import UNITS
+from tidegate.core.notation.durations import format_duration
 
 __all__ = ["describe"]
 

@@ -21,7 +21,7 @@ from tidegate.config.setting import SettingsTable, setting
 from tidegate.config.values import Amount, Count, Duration, Durations, Flag, Percent, Text, Then
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.reports import CLASSES_AT_MOST
-from tidegate.core.worker_slots import WorkerFit, slots_that_fit
+from tidegate.core.workers.worker_slots import WorkerFit, slots_that_fit
 
 __all__ = ["ApiSettings", "DatabaseSettings", "EcsService", "Ramp", "Window", "WorkerBox"]
 

@@ -7,7 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from tidegate.core.local_path import no_file
+from tidegate.core.notation.local_path import no_file
 from tidegate.errors import ConfigError, Fault
 
 __all__ = ["Bin", "load_trace"]

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from tidegate.core.durations import format_duration, parse_duration
+from tidegate.core.notation.durations import format_duration, parse_duration
 
 __all__ = [
     "DURATION_PATTERN",

@@ -9,8 +9,8 @@ from functools import partial
 from pathlib import Path
 
 from tidegate.controller.tick import PoolTick
-from tidegate.core.durations import format_duration
-from tidegate.core.leases import lease_risk
+from tidegate.core.notation.durations import format_duration
+from tidegate.core.workers.leases import lease_risk
 from tidegate.errors import ConfigError, Fault, TidegateError
 
 __all__ = ["Finding", "check", "lines"]

@@ -9,7 +9,7 @@ import threading
 from dataclasses import replace
 
 from tidegate.core.decision import Decision
-from tidegate.core.published import UNITS, published
+from tidegate.core.explain.published import UNITS, published
 from tidegate.ports import Datum, MetricsWriter
 
 __all__ = ["MinutePublisher"]

@@ -6,7 +6,7 @@ from tidegate.controller.tick import Decide
 from tidegate.core.decision import Decision
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
-from tidegate.core.recording import Record
+from tidegate.core.stored.recording import Record
 
 __all__ = ["Keep", "recorded"]
 

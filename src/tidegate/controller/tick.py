@@ -12,7 +12,7 @@ from tidegate.core.decision import Decision
 from tidegate.core.directive import must_tell
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation, Reading
-from tidegate.core.retire import leaving_hosts, not_left
+from tidegate.core.retire.choice import leaving_hosts, not_left
 from tidegate.errors import TidegateError
 from tidegate.ports import Clock, Metric, StateStore
 

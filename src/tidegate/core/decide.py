@@ -7,35 +7,36 @@ The order is fixed: signals, estimate, size, ceiling, ramp and hold, floor; each
 from functools import partial
 from typing import Final
 
-from tidegate.core import guardrails, times
 from tidegate.core.bounds import at_most
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
 from tidegate.core.decision import Decision, Reason, Step, decided
 from tidegate.core.downstream.guard import guard
-from tidegate.core.finish_by import finish_in_time
-from tidegate.core.fleet import fleet_limit
-from tidegate.core.foreign import as_asked, replaced_lately
-from tidegate.core.health import learn_health
-from tidegate.core.holding import learn_hold
-from tidegate.core.learn import learn
-from tidegate.core.listen import listen
-from tidegate.core.load import Load
+from tidegate.core.estimation import times
+from tidegate.core.estimation.holding import learn_hold
+from tidegate.core.estimation.learn import learn
+from tidegate.core.estimation.listen import listen
+from tidegate.core.estimation.load import Load
+from tidegate.core.explain.health import learn_health
+from tidegate.core.explain.told import told
+from tidegate.core.guardrails import limits
+from tidegate.core.guardrails.foreign import as_asked, replaced_lately
+from tidegate.core.guardrails.order import groups_bind
+from tidegate.core.guardrails.rules import Bounds, apply_rules, needs_with_band
+from tidegate.core.guardrails.trail import Trail
+from tidegate.core.guardrails.watch import watch
 from tidegate.core.model import Pool, PoolState, Retired
-from tidegate.core.need import Sized, beside_hanging, need
 from tidegate.core.observation import Observation
-from tidegate.core.order import groups_bind
-from tidegate.core.quiet import sized_for_quiet
-from tidegate.core.retire import is_gentle, serving
-from tidegate.core.retire_step import directed, retire_step
-from tidegate.core.rules import Bounds, apply_rules, needs_with_band
-from tidegate.core.signals import Freshness, Signals, known_slots, read_signals
-from tidegate.core.skew import learn_skew, on_our_clock
-from tidegate.core.told import told
-from tidegate.core.trail import Trail
+from tidegate.core.retire.choice import is_gentle, serving
+from tidegate.core.retire.step import directed, retire_step
+from tidegate.core.signals.fleet import fleet_limit
+from tidegate.core.signals.read import Freshness, Signals, known_slots, read_signals
+from tidegate.core.signals.skew import learn_skew, on_our_clock
+from tidegate.core.sizing.finish_by import finish_in_time
+from tidegate.core.sizing.need import Sized, beside_hanging, need
+from tidegate.core.sizing.quiet import sized_for_quiet
+from tidegate.core.sizing.wait import hold_the_wait
 from tidegate.core.value import changed
-from tidegate.core.wait import hold_the_wait
-from tidegate.core.watch import watch
 
 __all__ = ["decide"]
 
@@ -105,13 +106,13 @@ def _bounds(trail: Trail, state: PoolState, limit: Ceiling) -> Bounds:
     pool, seen, load, wanted = trail.pool, trail.seen, trail.load, trail.workers
     start_up = load.start_up if load is not None else times.start_up_s(pool, state.start_ups_s)
     high = needs_with_band(wanted, trail.sized, load)
-    needs = guardrails.remember_need(state.needs, seen.now_s, high, guardrails.PATIENCE_AT_MOST_S)
+    needs = limits.remember_need(state.needs, seen.now_s, high, limits.PATIENCE_AT_MOST_S)
     since_s = 0.0 if state.ticked_at_s is None else seen.now_s - state.ticked_at_s
     return Bounds(
         ceiling=limit,
         guarded=guard(pool, state, seen, trail.signals, at_most(wanted, limit.workers), limit, start_up.value),
         needs=needs,
-        lows=guardrails.remember_low(state.lows, seen.now_s, wanted),
+        lows=limits.remember_low(state.lows, seen.now_s, wanted),
         start_up=start_up,
         holding=learn_hold(state.holding, needs, limit.workers, since_s, start_up.value),
         gentle=is_gentle(seen, trail.signals.fleet),

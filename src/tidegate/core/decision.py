@@ -6,7 +6,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from tidegate.core.condition import Condition
-from tidegate.core.schema import SCHEMA
+from tidegate.core.stored.schema import SCHEMA
 from tidegate.core.value import value
 
 __all__ = ["Action", "Decision", "Health", "Reason", "Scalar", "Step", "Told", "decided", "shown"]
@@ -77,7 +77,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """How the pool fares: `core.health` has the formulas. `advice` are sentences: what was noticed, what to mend.
+    """How the pool fares (`core.explain.health`). `advice` are sentences: what was noticed, what to mend.
 
     `usual_count` is the count of workers that held for most of the last days, `usual_share` for how much of them.
     """

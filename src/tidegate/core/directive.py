@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from tidegate.core.schema import SCHEMA
+from tidegate.core.stored.schema import SCHEMA
 
 __all__ = ["Directive", "must_tell", "said", "to_repeat"]
 

@@ -3,17 +3,18 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Literal, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.condition import Pressure
 from tidegate.core.directive import Directive
 from tidegate.core.downstream.state import GuardMemory
 from tidegate.core.memory import ClassMemory, Contest, HealthMemory, Marks, MovedIn, Presence, Silence, SilentWork, Skew
-from tidegate.core.schema import SCHEMA
+from tidegate.core.stored.schema import SCHEMA
 from tidegate.core.value import value
 
 __all__ = [
+    "RAMP_S",
     "Balance",
     "Holding",
     "KnownWorker",
@@ -27,6 +28,10 @@ __all__ = [
     "Sample",
     "ServiceTime",
 ]
+
+RAMP_S: Final = 10.0
+"""What a step out adds at most (`ramp_share`, `ramp_workers`) is meant for a tick of so long. Of a longer one, a dump
+would else find the first step alone for as long as it lasts: a schedule that calls once a minute gave a minute away."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +47,7 @@ class Pool:
     "insist" goes on setting a desired count that somebody else keeps setting too.
     `policy` "wait" holds the target for the least money; "littles-law" is the plain reading, which a fixed
     `utilization` also asks for. `economy` "prompt" carries no standing wait, however long the target. `hold_s` None
-    learns for how long (`core.holding`).
+    learns for how long (`core.estimation.holding`).
     """
 
     name: str
@@ -173,7 +178,7 @@ class Balance:
 
 @value
 class Outlook:
-    """Decayed sums over blind windows and the ones after them, in √rate (`core.outlook`)."""
+    """Decayed sums over blind windows and the ones after them, in √rate (`core.estimation.outlook`)."""
 
     windows: float = 0.0
     then: float = 0.0
@@ -189,7 +194,7 @@ class Outlook:
 
 @value
 class Holding:
-    """What shorter and longer hold times would have cost (`core.holding`), one entry for each of its shares."""
+    """What shorter and longer hold times would have cost (`estimation.holding`), one entry for each of its shares."""
 
     kept: tuple[int, ...] = ()
     """The workers that each would have now."""
@@ -255,7 +260,7 @@ class PoolState:
     replaced: tuple[tuple[float, int], ...] = ()
     """(at_s, the count that was there) of the last minute's changes of ours: a platform may show these for a while."""
     oldest_sent: Marks = ()
-    """What could be the oldest message that waits, by the minute (`core.age`)."""
+    """What could be the oldest message that waits, by the minute (`core.signals.age`)."""
     moved_in: MovedIn | None = None
     """Set while the oldest message is older than could be: retried, hidden, or moved here."""
     contest: Contest = field(default_factory=Contest)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from tidegate.core.absence import Absence
 from tidegate.core.reports import Fleet
-from tidegate.core.schema import SCHEMA
+from tidegate.core.stored.schema import SCHEMA
 
 __all__ = ["Alarm", "Capacity", "Observation", "QueueObservation", "QuietGroups", "Reading"]
 

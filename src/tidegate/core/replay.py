@@ -7,7 +7,7 @@ from itertools import zip_longest
 from tidegate.core.decide import decide
 from tidegate.core.decision import Decision, Scalar, Step
 from tidegate.core.model import Pool, PoolState
-from tidegate.core.recording import Record
+from tidegate.core.stored.recording import Record
 
 __all__ = ["Difference", "Instead", "Sums", "first_difference", "recompute", "sum_up", "what_if"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from tidegate.core.absence import Absence
-from tidegate.core.schema import SCHEMA
+from tidegate.core.stored.schema import SCHEMA
 
 __all__ = [
     "CLASSES_AT_MOST",

@@ -7,7 +7,7 @@ from typing import Annotated, Final
 
 import typer
 
-from tidegate.core.local_path import no_file
+from tidegate.core.notation.local_path import no_file
 from tidegate.entrypoints.show import say, warn
 
 __all__ = ["health"]

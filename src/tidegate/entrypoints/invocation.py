@@ -17,7 +17,7 @@ from typing import Any, Final
 from tidegate.aws.clients import ANSWER_LIMIT_S
 from tidegate.config import Settings
 from tidegate.controller.controller import Outcome
-from tidegate.core.durations import format_duration
+from tidegate.core.notation.durations import format_duration
 from tidegate.entrypoints.clock import SystemClock
 from tidegate.entrypoints.collector import paused
 from tidegate.entrypoints.logs import LogSink, make_logger

@@ -87,7 +87,7 @@ def explain(
 
 
 def _seconds(text: str | None) -> float | None:
-    from tidegate.core.durations import parse_duration
+    from tidegate.core.notation.durations import parse_duration
 
     if text is None:
         return None

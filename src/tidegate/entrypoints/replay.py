@@ -14,8 +14,8 @@ from tidegate.errors import ConfigError, Fault
 
 if TYPE_CHECKING:
     from tidegate.core.decision import Decision
-    from tidegate.core.recording import Record
     from tidegate.core.replay import Difference, Instead
+    from tidegate.core.stored.recording import Record
 
 __all__ = ["EXIT_DIFFERENT", "replay"]
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from tidegate.core.condition import Condition
 from tidegate.core.decision import Decision, Health, Scalar, Step
-from tidegate.core.health import in_words
+from tidegate.core.explain.health import in_words
 from tidegate.core.model import Override
 from tidegate.core.overrides import describe
 from tidegate.entrypoints.streams import Lossy
@@ -62,7 +62,7 @@ class Shown:
     def decided(self, decision: Decision, wrote: bool) -> None:
         """The sentence, then a line for each step."""
         if self._as_json:
-            from tidegate.core.codec import to_json
+            from tidegate.core.stored.codec import to_json
 
             say(json.dumps({"pool": decision.pool, "wrote": wrote, "decision": json.loads(to_json(decision))}))
         else:

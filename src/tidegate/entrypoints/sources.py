@@ -28,7 +28,7 @@ def load_from(source: str, environ: Mapping[str, str], folder: Path = Path()) ->
 def _parameter(source: str) -> bytes:
     from tidegate.aws.clients import AwsClients
     from tidegate.aws.ssm import SsmParameter
-    from tidegate.core.arns import region_in
+    from tidegate.core.notation.arns import region_in
 
     name = source.removeprefix(_SSM)
     if not name:

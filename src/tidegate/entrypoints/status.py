@@ -5,10 +5,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from tidegate.core.condition import Condition, condition_of
-from tidegate.core.fleet import heard_of
-from tidegate.core.health import health_of
+from tidegate.core.explain.health import health_of
 from tidegate.core.overrides import in_force
-from tidegate.core.skew import reports_on_our_clock
+from tidegate.core.signals.fleet import heard_of
+from tidegate.core.signals.skew import reports_on_our_clock
 from tidegate.entrypoints.options import DEFAULT_CONFIG, EXIT_FAULT, ConfigFile, load_settings
 from tidegate.entrypoints.show import condition_text, error_text, health_lines, holder_text, say, warn
 from tidegate.errors import StateUnreadable, TidegateError

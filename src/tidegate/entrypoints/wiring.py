@@ -20,7 +20,7 @@ from tidegate.controller.observe import PoolSources, queue_metrics
 from tidegate.controller.publisher import MinutePublisher
 from tidegate.controller.shadow import ShadowStore
 from tidegate.controller.tick import PoolTick
-from tidegate.core.arns import region_in
+from tidegate.core.notation.arns import region_in
 from tidegate.entrypoints.streams import Lossy
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import CapacityTarget, Clock, Publisher, StateStore

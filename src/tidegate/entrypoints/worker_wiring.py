@@ -10,9 +10,9 @@ from tidegate.aws.message_notes import DynamoMessageNotes
 from tidegate.aws.permits import DynamoPermits
 from tidegate.aws.queues import queue_name
 from tidegate.aws.work_queue import SqsWorkQueue
-from tidegate.core.auto_slots import AutoSlots
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
+from tidegate.core.workers.auto_slots import AutoSlots
 from tidegate.ports import HeartbeatSink, MessageNotes, PermitStore, WorkQueue
 from tidegate.stores.file import FileStore
 from tidegate.stores.notes import FileNotes

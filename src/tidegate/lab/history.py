@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tidegate.config.trace import Bin
-from tidegate.core.durations import format_duration
+from tidegate.core.notation.durations import format_duration
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import Metric, MetricHistory, QueueReader
 

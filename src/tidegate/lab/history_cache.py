@@ -4,7 +4,7 @@ import hashlib
 from contextlib import suppress
 from pathlib import Path
 
-from tidegate.core.codec import from_json, to_json
+from tidegate.core.stored.codec import from_json, to_json
 from tidegate.errors import StateUnreadable
 from tidegate.lab.history import History
 

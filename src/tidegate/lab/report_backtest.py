@@ -8,7 +8,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from tidegate.core.health import SETTLED_AFTER_S, SETTLED_SHARE
+from tidegate.core.explain.health import SETTLED_AFTER_S, SETTLED_SHARE
 from tidegate.lab.backtest import REFERENCES, Backtest, Result
 from tidegate.lab.tune import LATE_ALLOWED
 

@@ -4,8 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from tidegate.core.durations import format_duration, parse_duration
 from tidegate.core.model import Pool, PoolState, ServiceTime
+from tidegate.core.notation.durations import format_duration, parse_duration
 from tidegate.errors import ConfigError, Fault, TidegateError
 from tidegate.lab.backtest import Question
 from tidegate.lab.history import History, ask_history, bins_of, little_s, notes_of

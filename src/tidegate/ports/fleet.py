@@ -3,8 +3,8 @@
 from typing import Protocol
 
 from tidegate.core.directive import Directive
-from tidegate.core.poison import MessageNote
 from tidegate.core.reports import WorkerReport
+from tidegate.core.workers.poison import MessageNote
 
 __all__ = ["DirectiveWriter", "FleetReader", "HeartbeatSink", "MessageNotes"]
 
@@ -41,7 +41,7 @@ class HeartbeatSink(Protocol):
 
 
 class MessageNotes(Protocol):
-    """What the fleet knows of messages that were handed out again: `core.poison` judges by it.
+    """What the fleet knows of messages that were handed out again: `core.workers.poison` judges by it.
 
     A receive that is older than what is noted changes nothing: a worker that lost its lease may be late with its word.
     """

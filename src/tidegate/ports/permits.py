@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tidegate.core.permits import Permits
+from tidegate.core.workers.permits import Permits
 
 __all__ = ["PermitStore", "StoredPermits"]
 
@@ -17,7 +17,7 @@ class StoredPermits:
 
 
 class PermitStore(Protocol):
-    """`core.permits` says what is written here."""
+    """`core.workers.permits` says what is written here."""
 
     async def permits(self, pool: str) -> StoredPermits:
         """As they stand now: a consistent read. Raises StateUnreadable when they are damaged or of another schema."""

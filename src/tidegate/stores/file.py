@@ -22,10 +22,10 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TypeVar
 
-from tidegate.core.codec import to_json
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
 from tidegate.core.reports import WorkerReport
+from tidegate.core.stored.codec import to_json
 from tidegate.errors import StateConflict, StateUnreadable
 from tidegate.ports import StoredState
 from tidegate.stores.on_disk import (

@@ -2,10 +2,10 @@
 
 import threading
 
-from tidegate.core.codec import from_json, to_json
 from tidegate.core.directive import Directive
 from tidegate.core.model import PoolState
 from tidegate.core.reports import WorkerReport
+from tidegate.core.stored.codec import from_json, to_json
 from tidegate.errors import StateConflict, StateUnreadable
 from tidegate.ports import StoredState
 

@@ -8,8 +8,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from tidegate.core.codec import to_json
-from tidegate.core.poison import NOTE_KEPT_S, MessageNote, alone_since, ended_at
+from tidegate.core.stored.codec import to_json
+from tidegate.core.workers.poison import NOTE_KEPT_S, MessageNote, alone_since, ended_at
 from tidegate.errors import StateUnreadable
 from tidegate.stores.on_disk import decode, field_of, file_name, locked, pool_place, read_json, replace_file, using
 

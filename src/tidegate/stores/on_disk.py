@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, TypeVar
 from urllib.parse import quote
 
-from tidegate.core.codec import from_json
+from tidegate.core.stored.codec import from_json
 from tidegate.errors import Denied, StateUnreadable, Unreachable
 
 __all__ = [

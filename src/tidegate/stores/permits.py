@@ -4,8 +4,8 @@ import asyncio
 import threading
 from pathlib import Path
 
-from tidegate.core.codec import from_json, to_json
-from tidegate.core.permits import Permits
+from tidegate.core.stored.codec import from_json, to_json
+from tidegate.core.workers.permits import Permits
 from tidegate.errors import StateUnreadable
 from tidegate.ports import StoredPermits
 from tidegate.stores.on_disk import decode, field_of, locked, pool_place, read_json, replace_file, using

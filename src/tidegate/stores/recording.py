@@ -6,9 +6,9 @@ import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from tidegate.core.codec import from_json, to_json
-from tidegate.core.local_path import no_file
-from tidegate.core.recording import Record
+from tidegate.core.notation.local_path import no_file
+from tidegate.core.stored.codec import from_json, to_json
+from tidegate.core.stored.recording import Record
 from tidegate.errors import RecordingUnreadable, StateUnreadable
 
 __all__ = ["RecordingFile", "older", "read_recording"]

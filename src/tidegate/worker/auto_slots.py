@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from tidegate.core.auto_slots import AutoSlots, Look, first_slots, look_every_s, next_slots
+from tidegate.core.workers.auto_slots import AutoSlots, Look, first_slots, look_every_s, next_slots
 from tidegate.worker.slots import Slots
 
 logger = logging.getLogger(__name__)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tidegate.core.permits import FLEET, Demand
+from tidegate.core.workers.permits import FLEET, Demand
 
 __all__ = ["ANY_CLASS", "ClassLoad", "FleetLimits", "class_limit_name"]
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import Final
 
-from tidegate.core.liveness import Health, Sight, longest_silence_s, p99_s, verdict
+from tidegate.core.workers.liveness import Health, Sight, longest_silence_s, p99_s, verdict
 from tidegate.errors import CloudError, Wedged
 from tidegate.worker.jobs import Jobs
 from tidegate.worker.lane import Lane

@@ -5,7 +5,7 @@ import logging
 from collections.abc import Callable
 from typing import Final
 
-from tidegate.core.poison import NOTE_KEPT_S, MessageNote
+from tidegate.core.workers.poison import NOTE_KEPT_S, MessageNote
 from tidegate.errors import TidegateError
 from tidegate.ports import MessageNotes
 from tidegate.worker.message import Message

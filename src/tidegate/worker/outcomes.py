@@ -8,7 +8,7 @@ Both can be raised or returned:
 
 from collections.abc import Sequence
 
-from tidegate.core.durations import parse_duration
+from tidegate.core.notation.durations import parse_duration
 from tidegate.errors import TidegateError
 
 __all__ = ["HandlerError", "HandlerHangs", "PartialFailure", "Reject", "Retry", "outcome_in"]

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from tidegate.core.permits import FLEET, Demand, Permits, Renewal, released, renewed
+from tidegate.core.workers.permits import FLEET, Demand, Permits, Renewal, released, renewed
 from tidegate.errors import TidegateError, Unreachable
 from tidegate.ports import PermitStore
 from tidegate.worker.backoff import Random

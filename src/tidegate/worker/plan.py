@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from tidegate.core.auto_slots import AutoSlots
+from tidegate.core.workers.auto_slots import AutoSlots
 from tidegate.worker.fleet_limits import FleetLimits
 from tidegate.worker.lane import QueuePlan
 from tidegate.worker.leases import LeaseLimits

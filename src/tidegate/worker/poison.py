@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from tidegate.core.poison import MessageNote, Ruling, Verdict, may_have_crashed, verdict
+from tidegate.core.workers.poison import MessageNote, Ruling, Verdict, may_have_crashed, verdict
 from tidegate.worker.lane import Hand
 from tidegate.worker.message import Message
 from tidegate.worker.notebook import Notebook

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Final, Generic, Self, TypeVar
 
-from tidegate.core.auto_slots import AutoSlots, first_slots, look_every_s, next_slots
+from tidegate.core.workers.auto_slots import AutoSlots, first_slots, look_every_s, next_slots
 from tidegate.errors import ConfigError, Fault, Saturated
 from tidegate.worker.auto_slots import Gauge
 
@@ -30,7 +30,7 @@ class _Waiting(Generic[Item, Result]):
 class AsyncPool(Generic[Item, Result]):
     """Runs `work` on submitted items, as many at a time as their waits, errors and timeouts call for.
 
-    The law is `tidegate.core.auto_slots`; the pool only enforces it. Workers are counted, not cancelled: one that is
+    The law is `core.workers.auto_slots`; the pool only enforces it. Workers are counted, not cancelled: one that is
     retired ends what it does. An item that takes longer than `timeout_s` is cancelled and fails with TimeoutError.
 
         async with AsyncPool(fetch, auto(min=2, max=20, target_wait="50ms"), timeout_s=2.0) as pool:

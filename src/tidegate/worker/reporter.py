@@ -8,7 +8,7 @@ from typing import Final
 
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
-from tidegate.core.skew import CLOCKS_APART_S
+from tidegate.core.signals.skew import CLOCKS_APART_S
 from tidegate.errors import TidegateError
 from tidegate.ports import HeartbeatSink
 from tidegate.worker.telemetry import Telemetry

@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tidegate.core.retry_budget import BURST, RetryCredit, RetryRule, earned, last_may_go, spent
+from tidegate.core.workers.retry_budget import BURST, RetryCredit, RetryRule, earned, last_may_go, spent
 from tidegate.errors import CloudError
 from tidegate.ports import VisibilityChange
 from tidegate.worker.lane import Hand, Lane

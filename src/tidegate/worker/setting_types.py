@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 from pydantic import AfterValidator, BeforeValidator
 
-from tidegate.core.durations import parse_duration
-from tidegate.core.local_path import not_local
+from tidegate.core.notation.durations import parse_duration
+from tidegate.core.notation.local_path import not_local
 from tidegate.worker.leases import LONGEST_LEASE_S
 from tidegate.worker.shares import parse_shares, written
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any, ClassVar, Final, Literal, TypedDict
 from pydantic import BeforeValidator, Field, ValidationError
 from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
 
-from tidegate.core.auto_slots import AutoSlots
+from tidegate.core.workers.auto_slots import AutoSlots
 from tidegate.errors import ConfigError
 from tidegate.worker.fleet_limits import FleetLimits
 from tidegate.worker.retry_budget import RetryLimit

@@ -5,8 +5,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tidegate.core.durations import format_duration
-from tidegate.core.queues import QUEUE_FIX, parse_queue
+from tidegate.core.notation.durations import format_duration
+from tidegate.core.notation.queues import QUEUE_FIX, parse_queue
 from tidegate.errors import Fault
 from tidegate.worker.fleet_limits import ANY_CLASS
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tidegate.core.auto_slots import AutoSlots
-from tidegate.core.durations import parse_duration
+from tidegate.core.notation.durations import parse_duration
+from tidegate.core.workers.auto_slots import AutoSlots
 from tidegate.errors import ConfigError, Fault
 
 __all__ = ["auto", "read_slots"]

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Sequence
 from typing import Protocol
 
-from tidegate.core.poison import Ruling, Verdict
+from tidegate.core.workers.poison import Ruling, Verdict
 from tidegate.worker.followers import Followers
 from tidegate.worker.lane import Hand
 from tidegate.worker.poison import Quarantine

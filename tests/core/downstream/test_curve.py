@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from tests.core.downstream.test_step_effect import fleet
 from tests.core.downstream.test_step_effect import level as busy_level
-from tidegate.core.codec import from_json, to_json
 from tidegate.core.downstream.curve import POINTS_AT_MOST, charted, followed_curve, without_more
 from tidegate.core.downstream.state import Curve, Level, Point
-from tidegate.core.fleet import FleetSignals
+from tidegate.core.signals.fleet import FleetSignals
+from tidegate.core.stored.codec import from_json, to_json
 
 TICK_S = 10.0
 

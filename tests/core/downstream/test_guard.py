@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from tests.core.observations import NOW_S, observe, queue
 from tests.core.plant import POOL, Plant
 from tidegate.core.absence import Absence
-from tidegate.core.codec import from_json, to_json
 from tidegate.core.decide import decide
 from tidegate.core.decision import Action, Decision, Reason
 from tidegate.core.model import Override, OverrideKind, PoolState
 from tidegate.core.observation import Alarm
+from tidegate.core.stored.codec import from_json, to_json
 
 HOUR_S = 3600.0
 

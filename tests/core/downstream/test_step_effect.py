@@ -8,7 +8,7 @@ from tidegate.core.downstream.levels import lengthening, mean_run_s, outgrown
 from tidegate.core.downstream.state import DependencyMemory, GuardMemory, Hold, Level, Past, Sign
 from tidegate.core.downstream.step_effect import compare, cost_completions, followed, in_doubt
 from tidegate.core.downstream.stretch import Effect
-from tidegate.core.fleet import FleetSignals
+from tidegate.core.signals.fleet import FleetSignals
 
 HOLD = Hold(8, 8, Sign.NO_GAIN, "why", True, 0.0, 100.0, 100.0, 0.25, 0.0)
 

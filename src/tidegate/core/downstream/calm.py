@@ -6,7 +6,7 @@ from dataclasses import replace
 from tidegate.core.downstream.levels import busy, full, mean_run_s, tells
 from tidegate.core.downstream.state import Hold, Level
 from tidegate.core.downstream.stretch import eased, stretch
-from tidegate.core.fleet import FleetSignals
+from tidegate.core.signals.fleet import FleetSignals
 
 __all__ = ["as_long_when_quiet", "with_times"]
 

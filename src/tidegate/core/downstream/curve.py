@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from tidegate.core.downstream.levels import SATURATED, balanced, mean_run_s, tells
 from tidegate.core.downstream.state import Curve, Level, Point
-from tidegate.core.fleet import FleetSignals
+from tidegate.core.signals.fleet import FleetSignals
 
 __all__ = ["charted", "followed_curve", "without_more"]
 

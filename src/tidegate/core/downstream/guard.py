@@ -22,10 +22,10 @@ from tidegate.core.downstream.state import GuardMemory, Hold, Sign
 from tidegate.core.downstream.step_effect import enough_slots, in_doubt
 from tidegate.core.downstream.stretch import Effect
 from tidegate.core.downstream.worth import worth
+from tidegate.core.estimation.times import squared_variation
 from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
-from tidegate.core.signals import Signals, known_slots
-from tidegate.core.times import squared_variation
+from tidegate.core.signals.read import Signals, known_slots
 from tidegate.core.value import value
 
 __all__ = ["Guarded", "guard"]

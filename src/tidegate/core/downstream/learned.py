@@ -9,7 +9,7 @@ from tidegate.core.downstream.probe import FROM_OUTSIDE
 from tidegate.core.downstream.state import GuardMemory, Hold, Sign
 from tidegate.core.downstream.step_effect import cost_completions, followed
 from tidegate.core.downstream.worth import Worth, bought_at
-from tidegate.core.fleet import FleetSignals
+from tidegate.core.signals.fleet import FleetSignals
 
 __all__ = ["accepted", "looked", "unlearned"]
 

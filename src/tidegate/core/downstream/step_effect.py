@@ -25,7 +25,7 @@ from tidegate.core.downstream.levels import (
 )
 from tidegate.core.downstream.state import GuardMemory, Hold, Level, Past
 from tidegate.core.downstream.stretch import NOTHING, Effect, Stretch
-from tidegate.core.fleet import FleetSignals
+from tidegate.core.signals.fleet import FleetSignals
 from tidegate.core.value import maker
 
 __all__ = ["compare", "cost_completions", "enough_slots", "followed", "in_doubt", "text"]

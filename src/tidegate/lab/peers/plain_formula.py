@@ -1,7 +1,7 @@
 """The plain formula: Little's law at a fixed utilization, everything else being tidegate's own.
 
 `slots = (arrivals a second + backlog ÷ drain time) × service time ÷ utilization`: what the core reckons when it is
-given a utilization (`core.sizing.littles_law_slots`), with the same senses and the same guardrails.
+given a utilization (`core.sizing.erlang.littles_law_slots`), with the same senses and the same guardrails.
 """
 
 from tidegate.lab.policy import Tidegate

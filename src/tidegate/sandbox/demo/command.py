@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from rich.console import Console
 
-from tidegate.core.durations import parse_duration
+from tidegate.core.notation.durations import parse_duration
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import Clock
 from tidegate.sandbox.demo.settings import DemoSettings, check

@@ -1,0 +1,1 @@
+"""A decision in words and figures: its sentence, its steps, its health, its metrics."""

@@ -1,0 +1,1 @@
+"""Names, durations and paths as people and AWS write them."""

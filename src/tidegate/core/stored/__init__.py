@@ -1,0 +1,1 @@
+"""What is kept between ticks and in recordings, as JSON and back."""
