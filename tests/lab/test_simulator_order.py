@@ -113,7 +113,7 @@ def test_whatever_happens_to_its_slots_every_message_is_done_exactly_once(
             if what == "lose":
                 lost.update(message for message, _ in queue.lose(range(slot, slot + 1)))
             else:
-                assert queue.close(range(slot, slot + 1)) >= now_s
+                assert queue.close([range(slot, slot + 1)])[0] >= now_s
     queue.open([following])
     queue.run_until(1e6)
     runs = queue.take_runs()

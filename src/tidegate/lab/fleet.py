@@ -1,7 +1,6 @@
 """The platform: starts workers, late; lets them go when they are done; and keeps the bill."""
 
 import random
-from collections.abc import Iterator
 from dataclasses import dataclass
 from heapq import heappop, heappush
 from math import inf
@@ -128,16 +127,16 @@ class Platform:
         for worker in cancelled:
             del self.starting[worker.number]
             worker.gone_at_s = now_s
-        for number in self._least_busy(count - len(cancelled), now_s):
-            worker = self.running.pop(number)
-            worker.drains_from_s = now_s
-            worker.gone_at_s = self._queue.close(self.slots_of(worker))
+        leaving = [self.running.pop(number) for number in self._least_busy(count - len(cancelled), now_s)]
+        done_s = self._queue.close([self.slots_of(worker) for worker in leaving])
+        for worker, gone_at_s in zip(leaving, done_s, strict=True):
+            worker.drains_from_s, worker.gone_at_s = now_s, gone_at_s
             self._left.append(worker)
 
-    def _least_busy(self, count: int, now_s: float) -> Iterator[int]:
+    def _least_busy(self, count: int, now_s: float) -> list[int]:
         """The fewest busy slots first; among equals the one that is done first, then the newest."""
         if count == 0:
-            return
+            return []
         busy = dict.fromkeys(self.running, 0)
         done_at_s = dict.fromkeys(self.running, now_s)
         for free_s, slot in self._queue.slots_free_at():
@@ -145,4 +144,4 @@ class Platform:
             if free_s > now_s:
                 busy[number] += 1
                 done_at_s[number] = max(done_at_s[number], free_s)
-        yield from sorted(self.running, key=lambda number: (busy[number], done_at_s[number], -number))[:count]
+        return sorted(self.running, key=lambda number: (busy[number], done_at_s[number], -number))[:count]
