@@ -1,5 +1,7 @@
 """Scale-in that interrupts nothing: whom to retire, when to lower the count, and what a burst takes back."""
 
+from typing import Any
+
 import pytest
 
 from tests.core.observations import NOW_S, capacity, observe, worker
@@ -90,6 +92,34 @@ def test_a_count_that_could_not_be_lowered_leaves_its_workers_waiting() -> None:
 def test_as_many_take_work_as_are_wanted(wanted: int) -> None:
     outcome = step(wanted, (), seen(*BUSY))
     assert serving(outcome.retired, capacity(outcome.workers)) == wanted
+
+
+BEYOND = seen(*BUSY, desired=2, running=4)
+
+
+def test_workers_that_run_beyond_a_lowered_count_are_retired_and_the_count_does_not_fall_for_them_again() -> None:
+    outcome = step(2, (), BEYOND)
+    assert (outcome.workers, ids(outcome)) == (2, {"d", "b"})
+    assert outcome.notes == ("2 run beyond the desired count and are retired",)
+    assert step(2, outcome.retired, BEYOND) == Outcome(2, outcome.retired)
+
+
+def test_workers_that_run_beyond_the_count_and_are_needed_stay() -> None:
+    assert step(4, (), BEYOND) == Outcome(4, ())
+    assert ids(step(3, (), BEYOND)) == {"d"}
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [{"running": 2}, {"running": 4, "deploying": True}, {"running": 4, "removes_by_name": True}],
+    ids=["only reports show it", "a deployment runs more", "nobody is stopped for an unchanged count"],
+)
+def test_workers_beyond_the_count_are_left_alone_where_it_is_not_certain_or_no_use(changes: dict[str, Any]) -> None:
+    assert step(2, (), seen(*BUSY, desired=2, **changes)) == Outcome(2, ())
+
+
+def test_workers_beyond_the_count_stay_while_it_must_not_fall() -> None:
+    assert step(2, (), BEYOND, lower=False) == Outcome(2, ())
 
 
 def test_what_keeps_a_scale_in_from_being_gentle_is_said_with_the_fix_and_how_many_it_concerns() -> None:

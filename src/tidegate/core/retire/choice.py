@@ -96,7 +96,7 @@ def retire(
     `unheard` workers run and do not report, and `hanging` ones do nothing either: nobody can retire them, so the count
     falls for them as it does without SDK.
     """
-    spare = gentle and wanted < seen.capacity.desired
+    spare = gentle and wanted < max(seen.capacity.desired, seen.capacity.running)
     if not (retired or spare or seen.capacity.outdated):  # most ticks
         return Outcome(max(wanted, seen.capacity.desired if gentle else 0), ())
     if retired and seen.fleet.failed:
@@ -111,7 +111,10 @@ def retire(
         kept, plainly = _choose(wanted, kept, alive, seen, unheard + hanging)
     if gentle and lower:
         kept, left, said = _let_leave(kept, alive, seen.now_s)
-        notes += said
+        beyond = _beyond(wanted, kept, alive, seen)
+        kept, notes = (*kept, *beyond), notes + said
+        if beyond:
+            notes.append(f"{len(beyond)} run beyond the desired count and are retired")
     renewals, said = _renewals(kept, alive, seen, unheard)
     kept, notes = (*kept, *renewals), notes + said
     as_it_is = seen.capacity.desired if gentle or before else 0
@@ -172,6 +175,25 @@ def _choose(
         plainly = min(spare, max(0, _unheard(alive, kept, seen.capacity)))
     chosen = least_busy[: spare - plainly]
     return (*kept, *(Retired(worker.worker_id, seen.now_s) for worker in chosen)), plainly
+
+
+def _beyond(
+    wanted: int, kept: Sequence[Retired], alive: Mapping[str, WorkerReport], seen: Observation
+) -> list[Retired]:
+    """Who is to leave of those that run beyond the desired count: it was lowered past protected workers, by others or
+    while one was unprotected, and the platform spares these for as long as they are.
+
+    The count holds none of them, so it has fallen for them already. Reports and the platform must both show it: who has
+    died reports for a moment longer, and who is being stopped runs for a moment longer. Not where the platform is told
+    names: it would stop nobody for an unchanged count.
+    """
+    capacity = seen.capacity
+    if capacity.removes_by_name or capacity.deploying or capacity.outdated:
+        return []
+    taking = _least_busy(alive.values(), kept)
+    draining = len(_draining(kept))
+    more = min(len(taking) + draining, capacity.running) - max(wanted + draining, capacity.desired)
+    return [Retired(worker.worker_id, seen.now_s, left_at_s=seen.now_s) for worker in taking[: max(0, more)]]
 
 
 def _unheard(alive: Mapping[str, WorkerReport], kept: Sequence[Retired], capacity: Capacity) -> int:
