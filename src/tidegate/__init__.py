@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tidegate.worker.message import Message
     from tidegate.worker.outcomes import Reject, Retry
     from tidegate.worker.pool import AsyncPool
-    from tidegate.worker.slot_rule import auto
+    from tidegate.worker.settings.slot_rule import auto
 
 __all__ = [
     "AsyncPool",
@@ -58,7 +58,7 @@ _HOMES = {
     "Retry": "tidegate.worker.outcomes",
     "TidegateError": "tidegate.errors",
     "Worker": "tidegate.entrypoints.worker",
-    "auto": "tidegate.worker.slot_rule",
+    "auto": "tidegate.worker.settings.slot_rule",
     "decide": "tidegate.core.decide",
     "max_workers_for": "tidegate.core.bottlenecks",
 }

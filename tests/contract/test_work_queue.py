@@ -18,7 +18,7 @@ from tidegate.errors import Gone
 from tidegate.ports import EntryFailure, Received, VisibilityChange, WorkQueue
 from tidegate.sandbox.sqs import SqsServer
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.lease_keeper import lease_is_over
+from tidegate.worker.leases.keeper import lease_is_over
 
 VISIBILITY_S = 30
 START_S = 1_700_000_000.0

@@ -27,7 +27,7 @@ from tidegate.entrypoints.wiring import Wired
 from tidegate.errors import Denied, Gone
 from tidegate.ports import Clock, QueueCounts
 from tidegate.stores.file import FileStore
-from tidegate.worker.settings import PREFIX, WorkerSettings
+from tidegate.worker.settings.worker_settings import PREFIX, WorkerSettings
 
 NO_SERVICE = Gone("ecs:DescribeServices", "prod/orders", "MISSING")
 

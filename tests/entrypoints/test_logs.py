@@ -220,11 +220,11 @@ def test_what_a_worker_says_through_logging_is_a_line_of_the_same_kind() -> None
     stream = io.StringIO()
     make_logger("info", stream)
 
-    logging.getLogger("tidegate.worker.jobs").warning("released message %s", "m-1")
+    logging.getLogger("tidegate.worker.jobs.in_hand").warning("released message %s", "m-1")
 
     (line,) = json_lines(stream)
     assert line.pop("timestamp").endswith("Z")
-    assert line == {"event": "released message m-1", "level": "warning", "logger": "tidegate.worker.jobs"}
+    assert line == {"event": "released message m-1", "level": "warning", "logger": "tidegate.worker.jobs.in_hand"}
 
 
 def test_an_exception_through_logging_has_its_traceback_but_no_local_variables() -> None:

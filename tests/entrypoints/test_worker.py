@@ -22,8 +22,8 @@ from tidegate.entrypoints.worker_wiring import plan_of
 from tidegate.errors import ConfigError, Gone
 from tidegate.sandbox.sqs import SqsServer
 from tidegate.stores.file import FileStore
-from tidegate.worker import settle
-from tidegate.worker.sorting import UNSORTED
+from tidegate.worker.jobs import settle
+from tidegate.worker.jobs.sorting import UNSORTED
 
 pytestmark = pytest.mark.integration
 

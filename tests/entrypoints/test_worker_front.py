@@ -13,7 +13,7 @@ from tidegate import Message, Reject, Worker
 from tidegate.errors import ConfigError
 from tidegate.sandbox.sqs import SqsServer
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.settings import worker_settings
+from tidegate.worker.settings.worker_settings import worker_settings
 
 
 class Order(BaseModel):

@@ -9,9 +9,9 @@ import pytest
 
 from tidegate.ports import InstanceWatch, MessageNotes, PermitStore, TerminationHook
 from tidegate.testing import FakeProtection, FakeWorkQueue, RecordedHeartbeats
-from tidegate.worker.handlers import AsyncHandler
+from tidegate.worker.handlers.kinds import AsyncHandler
+from tidegate.worker.handlers.run_handler import HandlerRunner, LoopRunner
 from tidegate.worker.message import Message
-from tidegate.worker.run_handler import HandlerRunner, LoopRunner
 from tidegate.worker.service import Plan, WorkerService
 
 PLAN = Plan(

@@ -11,11 +11,11 @@ from tests.worker.conftest import PLAN
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerReport
 from tidegate.ports import EntryFailure, Received, VisibilityChange
+from tidegate.worker.handlers.run_handler import LoopRunner
+from tidegate.worker.jobs.sorting import Sorting
 from tidegate.worker.message import Message
 from tidegate.worker.outcomes import Reject, Retry
-from tidegate.worker.run_handler import LoopRunner
 from tidegate.worker.service import WorkerService
-from tidegate.worker.sorting import Sorting
 
 __all__ = ["LongRun", "long_run"]
 

@@ -10,7 +10,7 @@ from tidegate.core.workers.auto_slots import Look
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.auto_slots import Gauge
 from tidegate.worker.message import Message
-from tidegate.worker.slot_rule import auto
+from tidegate.worker.settings.slot_rule import auto
 
 
 def test_a_look_holds_what_happened_since_the_one_before() -> None:

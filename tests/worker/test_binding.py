@@ -14,10 +14,10 @@ from tests.worker.conftest import PLAN, until, working
 from tidegate.errors import ConfigError
 from tidegate.ports import Received
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.binding import bind
+from tidegate.worker.handlers.binding import bind
+from tidegate.worker.jobs.sorting import Sorting
 from tidegate.worker.message import Batch, Message, message_from
 from tidegate.worker.outcomes import PartialFailure, Reject, Retry
-from tidegate.worker.sorting import Sorting
 
 
 class Order(BaseModel):

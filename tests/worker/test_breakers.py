@@ -14,11 +14,11 @@ from tidegate.core.stored.codec import to_json
 from tidegate.errors import Throttled
 from tidegate.ports import EntryFailure, Received, VisibilityChange
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.binding import bind
-from tidegate.worker.leases import LONGEST_LEASE_S
+from tidegate.worker.handlers.binding import bind
+from tidegate.worker.handlers.run_handler import LoopRunner
+from tidegate.worker.jobs.sorting import Sorting
+from tidegate.worker.leases.book import LONGEST_LEASE_S
 from tidegate.worker.message import Message
-from tidegate.worker.run_handler import LoopRunner
-from tidegate.worker.sorting import Sorting
 
 pytestmark = pytest.mark.looptime
 

@@ -11,8 +11,8 @@ from botocore.exceptions import ClientError, ConnectTimeoutError
 from tests.worker.conftest import until, working
 from tidegate.core.reports import CLASSES_AT_MOST, OTHER_CLASS, DependencyFigures
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.dependencies import DependencyLog
 from tidegate.worker.message import Message
+from tidegate.worker.telemetry.dependencies import DependencyLog
 
 
 class Clock:

@@ -8,9 +8,9 @@ import pytest
 
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.handlers import AsyncHandler
+from tidegate.worker.handlers.kinds import AsyncHandler
+from tidegate.worker.handlers.run_handler import LoopRunner, OnEnd, Run
 from tidegate.worker.message import Batch, Message
-from tidegate.worker.run_handler import LoopRunner, OnEnd, Run
 
 pytestmark = pytest.mark.looptime
 

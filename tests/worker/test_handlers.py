@@ -12,7 +12,7 @@ from tests.worker.conftest import until, working
 from tidegate import Worker
 from tidegate.errors import ConfigError
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.handlers import check_finished, check_handler, is_async
+from tidegate.worker.handlers.kinds import check_finished, check_handler, is_async
 from tidegate.worker.message import Message
 
 

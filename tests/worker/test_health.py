@@ -15,11 +15,11 @@ from tests.worker.conftest import PLAN, Bench, Work, until, working
 from tidegate.entrypoints.cli import app
 from tidegate.errors import ConfigError, Unreachable
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.health import HealthWatch
-from tidegate.worker.health_server import ANY_ADDRESS, serve_health
-from tidegate.worker.memory import JobMemory
+from tidegate.worker.handlers.run_handler import ThreadRunner
+from tidegate.worker.health.check import HealthWatch
+from tidegate.worker.health.server import ANY_ADDRESS, serve_health
 from tidegate.worker.message import Message
-from tidegate.worker.run_handler import ThreadRunner
+from tidegate.worker.telemetry.memory import JobMemory
 
 
 def watch_of(bench: Bench) -> HealthWatch:

@@ -10,7 +10,7 @@ from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.errors import Throttled, Unreachable
 from tidegate.ports import EntryFailure
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.lease_keeper import lease_is_over
+from tidegate.worker.leases.keeper import lease_is_over
 from tidegate.worker.message import Message
 
 pytestmark = pytest.mark.looptime

@@ -7,7 +7,7 @@ import pytest
 
 from tests.worker.conftest import PLAN, until, working
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.leases import LONGEST_LEASE_S, LeaseBook, LeaseLimits
+from tidegate.worker.leases.book import LONGEST_LEASE_S, LeaseBook, LeaseLimits
 from tidegate.worker.message import LeaseLost, Message
 
 pytestmark = pytest.mark.looptime

@@ -8,7 +8,7 @@ from types import ModuleType
 import pytest
 
 from tidegate.ports import Received
-from tidegate.worker.binding import bind
+from tidegate.worker.handlers.binding import bind
 from tidegate.worker.message import Message, message_from
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "middleware.py"

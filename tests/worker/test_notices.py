@@ -12,8 +12,8 @@ from tidegate.core.reports import WorkerState
 from tidegate.errors import CloudError, Denied, Gone, Unreachable
 from tidegate.ports import InstanceNotices
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.lifecycle import Why
-from tidegate.worker.notices import LOOK_S, RECONSIDER_S
+from tidegate.worker.leaving.lifecycle import Why
+from tidegate.worker.leaving.notices import LOOK_S, RECONSIDER_S
 
 pytestmark = pytest.mark.looptime
 

@@ -12,10 +12,10 @@ from opentelemetry.sdk.metrics.export import InMemoryMetricReader, MetricsData
 
 from tests.worker.conftest import PLAN, until
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
+from tidegate.worker.handlers.run_handler import LoopRunner
 from tidegate.worker.message import Message
-from tidegate.worker.otel import otel_watches
-from tidegate.worker.run_handler import LoopRunner
 from tidegate.worker.service import WorkerService
+from tidegate.worker.telemetry.otel import otel_watches
 
 
 @dataclass

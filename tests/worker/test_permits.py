@@ -19,13 +19,13 @@ from tidegate.ports import StoredPermits
 from tidegate.stores.notes import MemoryNotes
 from tidegate.stores.permits import MemoryPermits
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.fleet_limits import ClassLoad, FleetLimits
+from tidegate.worker.fleet.limits import ClassLoad, FleetLimits
+from tidegate.worker.fleet.permits import Holding, PermitKeeper
+from tidegate.worker.jobs.sorting import Sorting
 from tidegate.worker.message import Message
-from tidegate.worker.permits import Holding, PermitKeeper
 from tidegate.worker.plan import Plan
-from tidegate.worker.slot_rule import auto
+from tidegate.worker.settings.slot_rule import auto
 from tidegate.worker.slots import Slots
-from tidegate.worker.sorting import Sorting
 
 pytestmark = pytest.mark.looptime
 

@@ -11,9 +11,9 @@ from tidegate.core.workers.poison import NOTE_KEPT_S, MessageNote
 from tidegate.errors import Unreachable
 from tidegate.stores.notes import MemoryNotes
 from tidegate.testing import FakeWorkQueue
+from tidegate.worker.jobs.sorting import Sorting
 from tidegate.worker.message import Message
 from tidegate.worker.outcomes import Retry
-from tidegate.worker.sorting import Sorting
 
 pytestmark = pytest.mark.looptime
 

@@ -11,7 +11,7 @@ from tests.worker.conftest import until, working
 from tidegate.ports import Received
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.message import Message
-from tidegate.worker.poll_watch import PollWatch
+from tidegate.worker.receive.poll_watch import PollWatch
 
 
 @pytest.mark.parametrize(

@@ -14,12 +14,12 @@ import pytest
 from tidegate import Message, Reject, Retry, Worker
 from tidegate.errors import ConfigError
 from tidegate.ports import Received
-from tidegate.worker.child import Recipe
-from tidegate.worker.dependencies import DependencyLog
-from tidegate.worker.handlers import Handler
+from tidegate.worker.handlers.child import Recipe
+from tidegate.worker.handlers.kinds import Handler
+from tidegate.worker.handlers.process_runner import ChildDied, ProcessRunner
 from tidegate.worker.message import message_from
 from tidegate.worker.outcomes import HandlerError
-from tidegate.worker.process_runner import ChildDied, ProcessRunner
+from tidegate.worker.telemetry.dependencies import DependencyLog
 
 pytestmark = pytest.mark.integration
 
@@ -182,7 +182,7 @@ async def test_a_handler_hears_that_its_lease_is_lost() -> None:
 async def test_a_handler_that_does_not_end_when_told_is_killed_and_its_slot_is_free(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("tidegate.worker.process_runner._END_WITHIN_S", 0.1)
+    monkeypatch.setattr("tidegate.worker.handlers.process_runner._END_WITHIN_S", 0.1)
     lease = Lease()
     async with running(does_as_told) as runner:
         run = runner.start(message("hangs", lease))

@@ -10,7 +10,7 @@ from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.errors import CloudError, Denied, Gone, Invalid, Throttled, Unreachable
 from tidegate.ports import Received
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.lane import QueuePlan
+from tidegate.worker.leases.lane import QueuePlan
 from tidegate.worker.message import Message
 
 pytestmark = pytest.mark.looptime

@@ -12,13 +12,13 @@ from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerState
 from tidegate.errors import Blocked, Denied, Gone, StateUnreadable, Throttled
 from tidegate.testing import FakeProtection, FakeWorkQueue
-from tidegate.worker.lapse import EVERY_S
-from tidegate.worker.leases import LONGEST_LEASE_S
-from tidegate.worker.lifecycle import Lifecycle, Why
+from tidegate.worker.fleet.reporter import DEAF_FOR_S
+from tidegate.worker.leases.book import LONGEST_LEASE_S
+from tidegate.worker.leaving.lapse import EVERY_S
+from tidegate.worker.leaving.lifecycle import Lifecycle, Why
+from tidegate.worker.leaving.retirement import Retirement
+from tidegate.worker.leaving.shield import HOLD_S, RENEW_S, Shield
 from tidegate.worker.message import Message
-from tidegate.worker.reporter import DEAF_FOR_S
-from tidegate.worker.retirement import Retirement
-from tidegate.worker.shield import HOLD_S, RENEW_S, Shield
 from tidegate.worker.slots import Slots
 
 pytestmark = pytest.mark.looptime

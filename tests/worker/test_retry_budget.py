@@ -14,9 +14,9 @@ from tidegate.errors import Unreachable
 from tidegate.ports import StoredPermits
 from tidegate.stores.permits import MemoryPermits
 from tidegate.testing import FakeWorkQueue
+from tidegate.worker.fleet.retry_budget import RetryLimit
 from tidegate.worker.message import Message
 from tidegate.worker.outcomes import Retry
-from tidegate.worker.retry_budget import RetryLimit
 
 pytestmark = pytest.mark.looptime
 

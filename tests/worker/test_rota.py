@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tidegate.worker.rota import Rota, Turn
+from tidegate.worker.receive.rota import Rota, Turn
 
 weights = st.lists(st.floats(0.1, 20), min_size=1, max_size=8)
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from tidegate.ports import Received
+from tidegate.worker.handlers.run_handler import LoopRunner, LoopThread, ThreadRunner
 from tidegate.worker.message import Message, message_from
-from tidegate.worker.run_handler import LoopRunner, LoopThread, ThreadRunner
 
 
 def message(id_: str = "m1") -> Message:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tidegate.errors import ConfigError
-from tidegate.worker.settings import WorkerSettings, command_line_settings, worker_settings
+from tidegate.worker.settings.worker_settings import WorkerSettings, command_line_settings, worker_settings
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,8 @@ from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.errors import Unreachable
 from tidegate.ports import EntryFailure
 from tidegate.testing import FakeWorkQueue
+from tidegate.worker.jobs.settle import RetryDelay
 from tidegate.worker.message import Message
-from tidegate.worker.settle import RetryDelay
 
 pytestmark = pytest.mark.looptime
 

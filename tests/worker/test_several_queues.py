@@ -10,11 +10,11 @@ import pytest
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.errors import Unreachable
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
-from tidegate.worker.lane import QueuePlan
+from tidegate.worker.handlers.run_handler import LoopRunner
+from tidegate.worker.jobs.sorting import Sorting
+from tidegate.worker.leases.lane import QueuePlan
 from tidegate.worker.message import Message
-from tidegate.worker.run_handler import LoopRunner
 from tidegate.worker.service import Plan, WorkerService
-from tidegate.worker.sorting import Sorting
 
 pytestmark = pytest.mark.looptime
 

@@ -6,8 +6,8 @@ import pytest
 
 from tidegate.core.workers.auto_slots import AutoSlots
 from tidegate.errors import ConfigError
-from tidegate.worker.settings import worker_settings
-from tidegate.worker.slot_rule import auto
+from tidegate.worker.settings.slot_rule import auto
+from tidegate.worker.settings.worker_settings import worker_settings
 
 
 def test_auto_reads_durations_as_every_setting_does() -> None:

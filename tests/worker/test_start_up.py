@@ -12,11 +12,11 @@ from tidegate.core.reports import WorkerState
 from tidegate.errors import CloudError, ConfigError, Denied, Gone, Invalid, Throttled, Unreachable
 from tidegate.ports import Received
 from tidegate.testing import FakeProtection, FakeWorkQueue
-from tidegate.worker.health_server import ANY_ADDRESS
+from tidegate.worker.handlers.run_handler import LoopRunner
+from tidegate.worker.health.server import ANY_ADDRESS
+from tidegate.worker.jobs.sorting import Sorting
 from tidegate.worker.plan import Plan
-from tidegate.worker.run_handler import LoopRunner
-from tidegate.worker.sorting import Sorting
-from tidegate.worker.start_up import PATIENCE_S
+from tidegate.worker.receive.start_up import PATIENCE_S
 
 pytestmark = pytest.mark.looptime
 

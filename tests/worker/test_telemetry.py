@@ -13,7 +13,7 @@ from tidegate.core.signals.skew import CLOCKS_APART_S
 from tidegate.errors import Throttled, Unreachable
 from tidegate.testing import FakeWorkQueue, RecordedHeartbeats
 from tidegate.worker.message import Message
-from tidegate.worker.telemetry import Telemetry, figures_since
+from tidegate.worker.telemetry.counts import Telemetry, figures_since
 
 
 class Wall:

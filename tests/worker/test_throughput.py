@@ -11,8 +11,8 @@ import pytest
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate.ports import EntryFailure, Received
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.postbox import Postbox
-from tidegate.worker.prefetch import room_for
+from tidegate.worker.handlers.postbox import Postbox
+from tidegate.worker.jobs.prefetch import room_for
 
 
 class Counting(asyncio.SelectorEventLoop):

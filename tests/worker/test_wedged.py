@@ -9,10 +9,10 @@ from tests.worker.conftest import PLAN, Bench, Work, until, working
 from tidegate.core.reports import WorkerState
 from tidegate.errors import Wedged
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.leases import LeaseLimits
-from tidegate.worker.lifecycle import Why
+from tidegate.worker.leases.book import LeaseLimits
+from tidegate.worker.leaving.lifecycle import Why
 from tidegate.worker.message import Message
-from tidegate.worker.settings import worker_settings
+from tidegate.worker.settings.worker_settings import worker_settings
 
 WEDGES = replace(PLAN, slots=1, stuck_after_s=300.0, leaves_when_stuck=True, poll_wait_s=20)
 

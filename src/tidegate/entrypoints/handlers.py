@@ -10,7 +10,7 @@ from types import ModuleType
 from typing import cast
 
 from tidegate.errors import ConfigError, Fault
-from tidegate.worker.handlers import Handler, check_handler
+from tidegate.worker.handlers.kinds import Handler, check_handler
 
 __all__ = ["load_handler"]
 

@@ -46,7 +46,7 @@ _OPTIONS: Final[dict[str, tuple[type, str]]] = {
     "lifecycle_hook": (str, "That group's hook on termination: kept while handlers finish, then completed."),
     "log_level": (str, "debug, info, warning or error; left out: info."),
 }
-"""Each setting's type on the command line, and its help. What they mean is `worker.settings`' to say and to check."""
+"""Each setting's type on the command line, and its help. What they mean is `WorkerSettings`' to say and to check."""
 
 Target = Annotated[str, typer.Argument(metavar="MODULE:FUNCTION", help="What to call with each message.")]
 

@@ -25,16 +25,16 @@ from tidegate.entrypoints.worker_wiring import NoFleet, open_notes, open_permits
 from tidegate.errors import ConfigError, Fault, TidegateError
 from tidegate.ports import WorkQueue
 from tidegate.stores.permits import MemoryPermits
-from tidegate.worker.binding import Bound, Middleware, bind
-from tidegate.worker.child import Recipe
-from tidegate.worker.handlers import Handler
+from tidegate.worker.handlers.binding import Bound, Middleware, bind
+from tidegate.worker.handlers.child import Recipe
+from tidegate.worker.handlers.kinds import Handler
+from tidegate.worker.handlers.process_runner import ProcessRunner, check_sendable
+from tidegate.worker.handlers.run_handler import HandlerRunner, LoopRunner, LoopThread, ThreadRunner
+from tidegate.worker.jobs.sorting import Sorting
 from tidegate.worker.message import Message
-from tidegate.worker.otel import otel_watches
-from tidegate.worker.process_runner import ProcessRunner, check_sendable
-from tidegate.worker.run_handler import HandlerRunner, LoopRunner, LoopThread, ThreadRunner
 from tidegate.worker.service import Plan, WorkerService
-from tidegate.worker.settings import WorkerOptions, command_line_settings, worker_settings
-from tidegate.worker.sorting import Sorting
+from tidegate.worker.settings.worker_settings import WorkerOptions, command_line_settings, worker_settings
+from tidegate.worker.telemetry.otel import otel_watches
 
 __all__ = ["Worker", "run_worker"]
 
@@ -56,7 +56,7 @@ class Worker:
         async def handle(order: Order, message: Message) -> None: ...
 
     What the handler is given follows from its annotations (a `Message`, a body as a pydantic model, `list[Message]`),
-    see `worker.binding`. Returning means done: the message is deleted. `Retry` and `Reject`, raised or returned, mean
+    see `handlers.binding`. Returning means done: the message is deleted. `Retry` and `Reject`, raised or returned, mean
     what they say; any other exception means try again, after a backoff. `class_of` names each message's job class, of
     which none may take every slot. Settings are those of `WorkerSettings`; the variable TIDEGATE_WORKER_<NAME>
     overrides each. Raises ConfigError with every fault of the settings, or when calling the handler could not do the

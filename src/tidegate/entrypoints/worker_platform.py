@@ -9,7 +9,7 @@ from tidegate.aws.ecs_agent import EcsAgent
 from tidegate.aws.imds import Imds
 from tidegate.errors import ConfigError, Fault
 from tidegate.ports import InstanceWatch, ScaleInProtection, TerminationHook
-from tidegate.worker.settings import WorkerSettings
+from tidegate.worker.settings.worker_settings import WorkerSettings
 
 __all__ = ["WorkerPlatform", "open_platform"]
 

@@ -17,11 +17,11 @@ from tidegate.ports import HeartbeatSink, MessageNotes, PermitStore, WorkQueue
 from tidegate.stores.file import FileStore
 from tidegate.stores.notes import FileNotes
 from tidegate.stores.permits import FilePermits
-from tidegate.worker.lane import QueuePlan
-from tidegate.worker.leases import LeaseLimits
+from tidegate.worker.jobs.sorting import Sorting
+from tidegate.worker.leases.book import LeaseLimits
+from tidegate.worker.leases.lane import QueuePlan
 from tidegate.worker.service import Plan
-from tidegate.worker.settings import WorkerSettings
-from tidegate.worker.sorting import Sorting
+from tidegate.worker.settings.worker_settings import WorkerSettings
 
 __all__ = ["NoFleet", "open_notes", "open_permits", "open_queues", "open_sink", "plan_of"]
 

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 
 from tidegate.ports import PermitStore
 from tidegate.worker.backoff import Random
-from tidegate.worker.permits import Holding, PermitKeeper
+from tidegate.worker.fleet.permits import Holding, PermitKeeper
+from tidegate.worker.fleet.retry_budget import RetryBudget
 from tidegate.worker.plan import Plan
-from tidegate.worker.retry_budget import RetryBudget
 from tidegate.worker.slots import Slots
-from tidegate.worker.telemetry import Telemetry
+from tidegate.worker.telemetry.counts import Telemetry
 
 __all__ = ["FleetShare", "fleet_share"]
 

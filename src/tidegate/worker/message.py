@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Protocol
 
 from tidegate.ports import Received
-from tidegate.worker.dependencies import DependencyCall, DependencyLog
+from tidegate.worker.telemetry.dependencies import DependencyCall, DependencyLog
 
 __all__ = ["Batch", "LeaseControl", "LeaseLost", "Message", "message_from"]
 

@@ -5,11 +5,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tidegate.core.workers.auto_slots import AutoSlots
-from tidegate.worker.fleet_limits import FleetLimits
-from tidegate.worker.lane import QueuePlan
-from tidegate.worker.leases import LeaseLimits
-from tidegate.worker.retry_budget import RetryLimit
-from tidegate.worker.sorting import UNSORTED, Sorting
+from tidegate.worker.fleet.limits import FleetLimits
+from tidegate.worker.fleet.retry_budget import RetryLimit
+from tidegate.worker.jobs.sorting import UNSORTED, Sorting
+from tidegate.worker.leases.book import LeaseLimits
+from tidegate.worker.leases.lane import QueuePlan
 
 __all__ = ["Plan"]
 

@@ -3,12 +3,12 @@
 from dataclasses import replace
 
 from tidegate.core.reports import WorkerReport
-from tidegate.worker.lifecycle import Lifecycle
-from tidegate.worker.memory import JobMemory
+from tidegate.worker.leaving.lifecycle import Lifecycle
+from tidegate.worker.leaving.shield import Shield
 from tidegate.worker.plan import Plan
-from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
-from tidegate.worker.telemetry import Telemetry
+from tidegate.worker.telemetry.counts import Telemetry
+from tidegate.worker.telemetry.memory import JobMemory
 
 __all__ = ["SelfReport"]
 

@@ -20,31 +20,31 @@ from tidegate.ports import (
 )
 from tidegate.worker.auto_slots import SlotTuner
 from tidegate.worker.backoff import Random
-from tidegate.worker.consumer import Consumer
-from tidegate.worker.dependencies import DependencyLog
+from tidegate.worker.fleet.reporter import Reporter
 from tidegate.worker.fleet_share import FleetShare, fleet_share
-from tidegate.worker.health import HealthWatch
-from tidegate.worker.jobs import Jobs
-from tidegate.worker.lane import Lane
-from tidegate.worker.lanes import open_lanes
-from tidegate.worker.lapse import Lapse
-from tidegate.worker.leaving import end, leave, settled, told_or_broken, unprotect
-from tidegate.worker.lifecycle import Lifecycle, Why
-from tidegate.worker.notebook import Notebook
-from tidegate.worker.notices import NoticeWatch
+from tidegate.worker.handlers.run_handler import HandlerRunner
+from tidegate.worker.health.check import HealthWatch
+from tidegate.worker.health.probes import Probes
+from tidegate.worker.jobs.in_hand import Jobs
+from tidegate.worker.jobs.poison import Quarantine
+from tidegate.worker.jobs.settle import RetryDelay, Settler
+from tidegate.worker.leases.lane import Lane
+from tidegate.worker.leases.notebook import Notebook
+from tidegate.worker.leaving.lapse import Lapse
+from tidegate.worker.leaving.lifecycle import Lifecycle, Why
+from tidegate.worker.leaving.notices import NoticeWatch
+from tidegate.worker.leaving.order import end, leave, settled, told_or_broken, unprotect
+from tidegate.worker.leaving.retirement import Retirement
+from tidegate.worker.leaving.shield import Shield
 from tidegate.worker.plan import Plan
-from tidegate.worker.poison import Quarantine
-from tidegate.worker.poller import Poller
-from tidegate.worker.probes import Probes
-from tidegate.worker.reporter import Reporter
-from tidegate.worker.retirement import Retirement
-from tidegate.worker.run_handler import HandlerRunner
+from tidegate.worker.receive.consumer import Consumer
+from tidegate.worker.receive.lanes import open_lanes
+from tidegate.worker.receive.poller import Poller
+from tidegate.worker.receive.start_up import PATIENCE_S, check_that_classes_can_wait, leases_of
 from tidegate.worker.self_report import SelfReport
-from tidegate.worker.settle import RetryDelay, Settler
-from tidegate.worker.shield import Shield
 from tidegate.worker.slots import Slots
-from tidegate.worker.start_up import PATIENCE_S, check_that_classes_can_wait, leases_of
-from tidegate.worker.telemetry import Telemetry, WorkWatch
+from tidegate.worker.telemetry.counts import Telemetry, WorkWatch
+from tidegate.worker.telemetry.dependencies import DependencyLog
 from tidegate.worker.waiting import happens_within
 
 __all__ = ["Plan", "WorkerService"]

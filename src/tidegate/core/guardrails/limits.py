@@ -40,7 +40,7 @@ PATIENCE_AT_MOST_S = 1800.0
 _FRESH: Final = Freshness.FRESH
 _HOLD_TIME: Final = Reason.HOLD_TIME
 AFTER_GRACE_S = 5.0
-"""Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (worker/settings.py)."""
+"""Of the stop timeout, what a worker keeps for letting go: its handlers have that much less (`worker_settings`)."""
 
 
 def under_ceiling(need: int, limit: Ceiling) -> Limit:

@@ -1,0 +1,1 @@
+"""What a worker shares with its whole fleet: permits, the retry budget, the heartbeat."""
