@@ -138,3 +138,7 @@ def test_a_pool_without_reports_that_is_late_is_given_more_and_one_whose_reports
     state = PoolState(samples=samples, ticked_at_s=NOW_S - 10)
     _, after = decide(pool, state, observe(queue(300, age_s=90.0), fleet_absence=absence))
     assert (after.margin > 0) is raised
+
+
+def test_no_run_is_taken_to_be_longer_than_a_lease_can_last_however_few_deletions_there_are() -> None:
+    assert told_s((), seen(80, 5e-324)) == pytest.approx(43_200.0)

@@ -14,6 +14,8 @@ WINDOW_S: Final = 300.0
 METRIC_LAG_S: Final = 90.0
 """A deletion is known in the middle of its minute and two more on average (a minute's end, its publication, the next
 one's), and counts speak of half a minute ago: what was in flight while they were done was counted so long before."""
+LONGEST_S: Final = 43_200.0
+"""SQS ends every lease 12 hours after the receive (API_ChangeMessageVisibility): no run that ends well is longer."""
 
 
 @value
@@ -37,7 +39,9 @@ def untold_service_time(samples: Sequence[Sample], signals: Signals) -> Untold |
     if signals.fleet_heard and samples and samples[-1].at_s - samples[0].at_s > METRIC_LAG_S:
         flying, deleted_per_s, runs = _together(samples) or (flying, deleted_per_s, runs)
     worked_on = min(flying, signals.slots_at_most)
-    return Untold(worked_on / deleted_per_s, runs) if worked_on > 0 and deleted_per_s > 0 else None
+    if worked_on <= 0 or deleted_per_s <= 0:
+        return None
+    return Untold(worked_on / max(deleted_per_s, worked_on / LONGEST_S), runs)
 
 
 def _together(samples: Sequence[Sample]) -> tuple[float, float, float] | None:
