@@ -226,6 +226,8 @@ class PoolState:
     """Needs have been reckoned without a gap since then."""
     ticked_at_s: float | None = None
     service_time: ServiceTime | None = None
+    latest: ServiceTime | None = None
+    """The same of the last minute, or of the last runs where it has few."""
     quick_s: float | None = None
     """The service time while nothing that handlers call is slow: follows the mean down at once, and up by the hour."""
     start_ups_s: tuple[float, ...] = ()

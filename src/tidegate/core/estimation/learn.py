@@ -35,6 +35,7 @@ from tidegate.core.estimation.committed import commit
 from tidegate.core.estimation.counts import learn_count_error
 from tidegate.core.estimation.delayed import known_per_s, with_due
 from tidegate.core.estimation.estimate import Estimate
+from tidegate.core.estimation.latest import learn_latest, within_proof_s
 from tidegate.core.estimation.listen import listen
 from tidegate.core.estimation.load import AGE_PARTS, Load
 from tidegate.core.estimation.looseness import learn_looseness, looseness
@@ -77,7 +78,8 @@ def learn(
     heard = listen(state, seen, signals)
     start_up = times.start_up_s(pool, heard.start_ups_s)
     balance = _balanced(state.balance, seen, signals, moved, elapsed_s)
-    measured = _measured(pool, state.samples, signals, known, classes, balance)
+    latest = learn_latest(state.latest, signals.fleet)
+    measured = _measured(pool, state.samples, signals, known, classes, balance, latest)
     mean_s = measured[0].value if measured else 0.0
     scale = 1.0 if pool.plain else count_scale(balance, still_waited_s(state.samples))
     blind = blind_s(pool, start_up.value)
@@ -89,6 +91,7 @@ def learn(
         moved_in=moved,
         balance=balance,
         service_time=known,
+        latest=latest,
         classes=classes,
         quick_s=learn_quick(state, known, elapsed_s),
         samples=samples,
@@ -130,6 +133,7 @@ def _measured(
     known: ServiceTime | None,
     classes: Mapping[str, ClassMemory],
     balance: Balance,
+    latest: ServiceTime | None,
 ) -> tuple[Estimate, float] | None:
     """The mean service time, in seconds, of the mix that starts, and its squared coefficient of variation.
 
@@ -141,7 +145,7 @@ def _measured(
     mean, variation = mixed(pool, classes, measured)
     if known is None or pool.plain:
         return mean, variation
-    found_s = occupancy_s(balance, mean.value, variation)
+    found_s = within_proof_s(balance, latest, occupancy_s(balance, mean.value, variation), variation)
     return Estimate(at_least_s(balance, found_s, variation), mean.source), variation
 
 
