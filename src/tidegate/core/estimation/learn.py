@@ -44,7 +44,7 @@ from tidegate.core.estimation.outlook import learn_outlook
 from tidegate.core.estimation.removals import without_removals
 from tidegate.core.estimation.samples import Samples
 from tidegate.core.estimation.sampling import extend_samples
-from tidegate.core.estimation.typical import typical_per_s
+from tidegate.core.estimation.typical import lasting_per_s
 from tidegate.core.estimation.waiting import head_age_s, older_shares, still_waited_s, waiting
 from tidegate.core.memory import ClassMemory, MovedIn
 from tidegate.core.model import Balance, Looseness, Pool, PoolState, Sample, ServiceTime
@@ -216,7 +216,7 @@ def _load(
         fifo=False not in [queue.queue.endswith(".fifo") for queue in seen.queues],
         loose=looseness(state.looseness),
         delayed=signals.delayed,
-        typical_per_s=typical_per_s(samples) if pool.finish_in_s is not None else 0.0,
+        typical_per_s=lasting_per_s(samples) if pool.finish_in_s is not None else 0.0,
     )
 
 
