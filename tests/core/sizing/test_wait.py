@@ -182,6 +182,15 @@ def test_a_backlog_beyond_what_may_wait_is_drained_by_its_deadline() -> None:
     assert size(late) > 60
 
 
+@pytest.mark.parametrize("lean", [0.0, 1.0])
+def test_what_waits_needs_no_more_slots_than_messages_however_long_each_runs(lean: float) -> None:
+    """Three jobs of three hours: three slots, and not the hundred that would run all of it in five minutes."""
+    rare = replace(LOAD, arrivals=Estimate(0.0, "counts"), steady_per_s=0.0, committed=Committed(), lean=lean)
+    jobs = replace(rare, service_time=Estimate(10_800.0, "workers"), waiting=3.0, head_age=Estimate(900.0, "counts"))
+    assert values(jobs, target_wait_s=300)["regulated_slots"] == 3.0
+    assert size(jobs, target_wait_s=300) == 1
+
+
 def test_workers_that_are_starting_are_not_bought_again() -> None:
     late = replace(LOAD, waiting=8000.0, head_age=Estimate(300.0, "counts"))
     asked = size(late)

@@ -111,7 +111,7 @@ def _terms(pool: Pool, load: Load, most_workers: int) -> _Terms:
     most = most_workers * load.slots_per_worker
     erlang = slots_for_target(borne, target_s, mean_s, load.variation, LATE_SHARE_ALLOWED, most)
     tau_s = at_least(TAU_TARGETS * target_s, TAU_BLINDS * blind)
-    lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * mean_s / tau_s
+    lean, prompt = _lean(load, lasting_per_s, standing_s, tau_s), borne + load.waiting * _slots_each(mean_s, tau_s)
     offered = load.arrivals.value * mean_s
     unanswered = at_least(1.0 - (target_s - standing_s) / blind, 0.0)
     due = deadline_workers(pool, load, bound_s, expected_per_s, blind) * load.slots_per_worker
@@ -198,7 +198,17 @@ def _lean(load: Load, lasting_per_s: float, standing_s: float, tau_s: float) -> 
     mean_s = load.service_time.value
     lasting, offered = lasting_per_s * mean_s, load.arrivals.value * mean_s
     least = (LEAST_OF_LOAD + (1.0 - LEAST_OF_LOAD) * load.calm) * at_most(lasting, offered)
-    return at_least(lasting + (load.waiting * mean_s - lasting * standing_s) / tau_s, least)
+    beyond = load.waiting - lasting_per_s * standing_s
+    return at_least(lasting + beyond * _slots_each(mean_s, tau_s), least)
+
+
+def _slots_each(mean_s: float, tau_s: float) -> float:
+    """Slots that a message needs to be worked off within τ: never more than the one that it runs in.
+
+    Three jobs of three hours that wait need three slots. As a stream of work, to be done in five minutes, they would be
+    a hundred.
+    """
+    return at_most(mean_s / tau_s, 1.0)
 
 
 def mean_wait_bound_s(target_s: float, rate_per_s: float, loose: float = 0.0) -> float:
