@@ -9,7 +9,7 @@ from tidegate.core.absence import Absence
 from tidegate.core.decide import decide
 from tidegate.core.decision import Action, Decision, Reason
 from tidegate.core.model import Override, OverrideKind, PoolState, Sample, ServiceTime
-from tidegate.core.reports import WAIT_BOUNDS_S
+from tidegate.core.reports import WAIT_BOUNDS_S, WorkFigures
 
 
 def value(decision: Decision, step: str, name: str) -> object:
@@ -113,6 +113,38 @@ def test_without_a_service_time_one_worker_is_started_to_measure_with() -> None:
     idle, _ = decide(pool, PoolState(), observe(queue(0), seen=capacity(0)))
     assert (idle.desired, idle.action) == (0, Action.HOLD)
     assert "service_time_hint" in idle.sentence
+
+
+def looked_at_long_jobs(seconds: int, *, waiting: int, desired: int) -> Decision:
+    """One worker began four jobs at once, none has ended; nobody knows how long they take."""
+    pool = replace(POOL, min_workers=0, target_wait_s=300.0, service_time_hint_s=None)
+    state, decisions = PoolState(), list[Decision]()
+    for elapsed_s in range(0, seconds + 1, 10):
+        now_s = NOW_S + elapsed_s
+        began = WorkFigures(span_s=10.0, starts=4 if elapsed_s == 0 else 0)
+        told = replace(worker(busy=4, at_s=now_s), recent=began, total=WorkFigures(span_s=elapsed_s + 10.0, starts=4))
+        there = capacity(decisions[-1].desired if decisions else desired, running=1, at_s=now_s)
+        seen = observe(queue(waiting, in_flight=4, at_s=now_s), seen=there, workers=(told,), at_s=now_s)
+        decision, state = decide(pool, state, seen)
+        decisions.append(decision)
+    return decisions[-1]
+
+
+def test_handlers_that_have_not_ended_are_reckoned_with_what_they_have_taken_so_far() -> None:
+    """No hint, and jobs of hours: what waits would else wait until the first of them ends."""
+    early = looked_at_long_jobs(10, waiting=3, desired=1)
+    assert early.desired == 1
+    late = looked_at_long_jobs(400, waiting=3, desired=1)
+    assert late.desired == 2
+    assert "none given up" in late.sentence
+    size = next(step for step in late.steps if step.name == "estimate").values
+    assert size["service_time_from"] == "still running"
+    assert size["service_time_s"] == pytest.approx(400, rel=0.05)
+
+
+def test_what_handlers_have_taken_so_far_gives_no_worker_up() -> None:
+    decision = looked_at_long_jobs(400, waiting=0, desired=7)
+    assert decision.desired == 7
 
 
 def test_long_jobs_in_flight_with_an_empty_backlog_keep_their_workers() -> None:

@@ -7,14 +7,14 @@ The order is fixed: signals, estimate, size, ceiling, ramp and hold, floor; each
 from functools import partial
 from typing import Final
 
-from tidegate.core.bounds import at_most
+from tidegate.core.bounds import at_least, at_most
 from tidegate.core.ceiling import Ceiling, ceiling
 from tidegate.core.condition import Condition, Pressure, condition_of, pressed
 from tidegate.core.decision import Decision, Reason, Step, decided
 from tidegate.core.downstream.guard import guard
 from tidegate.core.estimation import times
 from tidegate.core.estimation.holding import learn_hold
-from tidegate.core.estimation.learn import learn
+from tidegate.core.estimation.learn import STILL_RUNNING, learn
 from tidegate.core.estimation.listen import listen
 from tidegate.core.estimation.load import Load
 from tidegate.core.explain.health import learn_health
@@ -78,6 +78,8 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
             _unmeasured(trail, signals)
         else:
             _size(trail, signals, learned.load, limit)
+            if learned.load.service_time.source == STILL_RUNNING:
+                _only_more(trail, current)
     return _limited(trail, state, limit)
 
 
@@ -193,6 +195,12 @@ def _needed(trail: Trail, signals: Signals, load: Load, limit: Ceiling) -> tuple
         return finish_in_time(pool, load, pool.finish_in_s, working, limit.workers), None
     formula = need if pool.plain else hold_the_wait
     return sized_for_quiet(pool, load, signals, lambda part: formula(pool, part, limit.workers))
+
+
+def _only_more(trail: Trail, current: int) -> None:
+    """What handlers have taken before one of them has ended is the least that they take: no reason to have fewer."""
+    trail.workers = at_least(trail.workers, current)
+    trail.notices.append("no handler has finished yet: reckoned with what they have taken so far, and none given up")
 
 
 def _unmeasured(trail: Trail, signals: Signals) -> None:

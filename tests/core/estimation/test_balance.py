@@ -8,7 +8,7 @@ from tests.core.closed_loop import WAIT, World
 from tests.core.observations import NOW_S, POOL, observe, queue, worker
 from tidegate.core.absence import Absence
 from tidegate.core.decide import decide
-from tidegate.core.estimation.balance import at_least_s, count_scale, learn_balance, occupancy_s, usual_per_s
+from tidegate.core.estimation.balance import at_least_s, count_scale, learn_balance, occupancy_s, so_far_s, usual_per_s
 from tidegate.core.estimation.waiting import still_waited_s
 from tidegate.core.model import Balance, PoolState, Sample
 from tidegate.core.reports import WAIT_BOUNDS_S
@@ -55,6 +55,18 @@ def test_runs_that_become_longer_are_believed_as_reported_for_the_balance_tells_
     for _ in range(3):
         balance = learn_balance(balance, longer, 0.0, 10.0)
     assert occupancy_s(balance, reported_s=5.0) == pytest.approx(5.0, rel=0.02)
+
+
+def test_before_the_first_run_has_ended_all_that_they_have_taken_counts_however_long_ago_they_began() -> None:
+    begun, running = fleet(busy=4, starts=0), fleet(busy=4, starts=0)
+    balance = learn_balance(Balance(), replace(begun, starts=4, ends=0), 0.0, 10.0)
+    assert so_far_s(balance, begun) == 0.0  # busy for a heartbeat at most
+    for _ in range(720):
+        balance = learn_balance(balance, running, 0.0, 10.0)
+    assert so_far_s(balance, running) == pytest.approx(7200.0)
+    assert so_far_s(balance, None) == so_far_s(Balance(), running) == 0.0
+    ended = learn_balance(balance, replace(running, ends=1, runs=1, service_time_sum_s=7200.0), 0.0, 10.0)
+    assert so_far_s(ended, running) == 0.0
 
 
 @pytest.mark.parametrize(("ticks", "at_least"), [(0, 2.0), (3, 3.1), (6, 4.7), (12, 5.0)])

@@ -14,7 +14,7 @@ from tidegate.core.signals.fleet import FleetSignals
 from tidegate.core.signals.news import QUEUE_MEMORY_S
 from tidegate.core.value import maker
 
-__all__ = ["at_least_s", "count_scale", "learn_balance", "occupancy_s", "usual_per_s", "without_queue"]
+__all__ = ["at_least_s", "count_scale", "learn_balance", "occupancy_s", "so_far_s", "usual_per_s", "without_queue"]
 
 SLOTS_MEMORY_S = 900.0
 ENDS_TRUSTED = 5.0
@@ -50,8 +50,9 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
     waited_s, counted_s, span_s = _with_queue(known, fleet, counted, elapsed_s)
     if fleet is None:
         return replace(known, waited_s=waited_s, counted_s=counted_s, span_s=span_s)
-    fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S)
-    runs_fade = fade if known.ran_s > 0 else 0.0  # a state of an older version knows no such sum
+    # until the first run has ended nothing fades: those that run count from their beginning on (`so_far_s`)
+    fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S) if known.ends > 0 else 1.0
+    runs_fade = fade if known.ran_s > 0 or known.ends <= 0 else 0.0  # a state of an older version knows no such sum
     lately = math.exp(-fleet.since_s / LATELY_S)
     return _balance(
         busy_s=known.busy_s * runs_fade + fleet.busy * fleet.since_s,
@@ -111,6 +112,19 @@ def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> 
     likely = 1.0 + at_most(variation, 1.0) * at_least(by_ends - 1.0, 0.0)
     found = within(at_most(at_least(likely, low), high), LEAST_TIME, MOST_TIME)
     return reported_s * (1.0 + trust * (found - 1.0))
+
+
+def so_far_s(balance: Balance, fleet: FleetSignals | None) -> float:
+    """What runs have taken on average, before the first of them has ended: the least that the service time can be.
+
+    A slot that is busy now may have been idle for most of the time since the last report, so a heartbeat is taken off;
+    and those that began before anybody looked are in no sum of starts, so they are as many as are busy at least. 0 where
+    nothing is proven, or some have ended.
+    """
+    begun = max(balance.starts, fleet.busy) if fleet is not None and balance.ends <= 0 else 0.0
+    if fleet is None or begun <= 0:
+        return 0.0
+    return at_least(balance.busy_s / begun - fleet.heartbeat_s, 0.0)
 
 
 def at_least_s(balance: Balance, believed_s: float, variation: float) -> float:

@@ -27,6 +27,7 @@ from tidegate.core.estimation.balance import (
     count_scale,
     learn_balance,
     occupancy_s,
+    so_far_s,
     usual_per_s,
     without_queue,
 )
@@ -52,7 +53,11 @@ from tidegate.core.observation import Observation
 from tidegate.core.signals.read import Signals
 from tidegate.core.value import changed, maker, value
 
-__all__ = ["Learned", "learn"]
+__all__ = ["STILL_RUNNING", "Learned", "learn"]
+
+
+STILL_RUNNING = "still running"
+"""Where a service time is from that no handler has ended to tell."""
 
 
 @value
@@ -141,7 +146,8 @@ def _measured(
     """
     measured = times.service_time(pool, known, signals, samples) or hinted(pool)
     if measured is None:
-        return None
+        taken_s = so_far_s(balance, signals.fleet)
+        return (Estimate(taken_s, STILL_RUNNING), 1.0) if taken_s > 0 else None
     mean, variation = mixed(pool, classes, measured)
     if known is None or pool.plain:
         return mean, variation
