@@ -10,14 +10,18 @@ import pytest
 from moto import mock_aws
 from moto.autoscaling.responses import AutoScalingResponse
 from moto.core.responses import ActionResult
+from moto.dynamodb.models import dynamodb_backends
 from moto.server import ThreadedMotoServer
 
 from tidegate.aws.asg import AutoScalingGroup
 from tidegate.aws.clients import AwsClients
 from tidegate.aws.ecs import EcsService
 from tidegate.sandbox.sqs import SqsServer
+from tidegate.sandbox.tables import SerialDynamoDB
 
 REGION = "eu-west-1"
+
+dynamodb_backends.backend = SerialDynamoDB  # before the process's first table: moto keeps what it has made
 
 CREDENTIALS = {
     "AWS_ACCESS_KEY_ID": "testing",

@@ -76,9 +76,11 @@ async def test_a_first_write_must_expect_version_0(store: PermitStore) -> None:
 
 @every_store
 async def test_of_writers_at_one_version_exactly_one_wins(store: PermitStore) -> None:
-    won = await asyncio.gather(*(store.replace("mail", held(w1=n), 0, EXPIRES_S) for n in range(5)))
-    assert sum(won) == 1
-    assert await store.permits("mail") == StoredPermits(held(w1=won.index(True)), 1)
+    for version in range(20):
+        tried = (store.replace("mail", held(w1=5 * version + n), version, EXPIRES_S) for n in range(5))
+        won = await asyncio.gather(*tried)
+        assert sum(won) == 1
+        assert await store.permits("mail") == StoredPermits(held(w1=5 * version + won.index(True)), version + 1)
 
 
 @every_store

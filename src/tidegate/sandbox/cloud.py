@@ -13,6 +13,7 @@ from moto.autoscaling.models import AutoScalingBackend, autoscaling_backends
 from moto.cloudwatch.models import CloudWatchBackend, cloudwatch_backends
 from moto.core.base_backend import BackendDict
 from moto.core.models import DEFAULT_ACCOUNT_ID
+from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
 from moto.ecs.models import EC2ContainerServiceBackend, ecs_backends
 from moto.server import ThreadedMotoServer
 
@@ -20,6 +21,7 @@ from tidegate.errors import TidegateError
 from tidegate.sandbox.platform.asg import AutoScalingGroup, TruthfulAutoScaling
 from tidegate.sandbox.platform.ecs import EcsService, TruthfulEcs
 from tidegate.sandbox.startable import Startable
+from tidegate.sandbox.tables import SerialDynamoDB
 
 __all__ = ["Cloud"]
 
@@ -44,6 +46,7 @@ class Cloud(Startable):
         if not self._in_use.acquire(blocking=False):
             raise TidegateError("this process has a sandbox cloud already; stop that one first")
         ecs_backends.backend, autoscaling_backends.backend = TruthfulEcs, TruthfulAutoScaling
+        dynamodb_backends.backend = SerialDynamoDB
         self.reset()
         # Otherwise one line per request, and a traceback for each 500 that a client then retries.
         self._log_level = _REQUEST_LOG.level
@@ -61,6 +64,7 @@ class Cloud(Startable):
         _REQUEST_LOG.setLevel(self._log_level)
         self.reset()
         ecs_backends.backend, autoscaling_backends.backend = EC2ContainerServiceBackend, AutoScalingBackend
+        dynamodb_backends.backend = DynamoDBBackend
         self._in_use.release()
 
     def reset(self) -> None:

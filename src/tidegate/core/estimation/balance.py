@@ -118,8 +118,8 @@ def so_far_s(balance: Balance, fleet: FleetSignals | None) -> float:
     """What runs have taken on average, before the first of them has ended: the least that the service time can be.
 
     A slot that is busy now may have been idle for most of the time since the last report, so a heartbeat is taken off;
-    and those that began before anybody looked are in no sum of starts, so they are as many as are busy at least. 0 where
-    nothing is proven, or some have ended.
+    and runs that began before anybody looked are in no sum of starts, so there are as many as slots are busy at least.
+    0 where nothing is proven, or some have ended.
     """
     begun = max(balance.starts, fleet.busy) if fleet is not None and balance.ends <= 0 else 0.0
     if fleet is None or begun <= 0:
