@@ -50,9 +50,10 @@ def learn_balance(known: Balance, fleet: FleetSignals | None, counted: float, el
     waited_s, counted_s, span_s = _with_queue(known, fleet, counted, elapsed_s)
     if fleet is None:
         return replace(known, waited_s=waited_s, counted_s=counted_s, span_s=span_s)
-    # until the first run has ended nothing fades: those that run count from their beginning on (`so_far_s`)
-    fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S) if known.ends > 0 else 1.0
-    runs_fade = fade if known.ran_s > 0 or known.ends <= 0 else 0.0  # a state of an older version knows no such sum
+    fade = math.exp(-fleet.since_s / SLOTS_MEMORY_S)
+    runs_fade = fade if known.ran_s > 0 else 0.0  # a state of an older version knows no such sum
+    if known.ends <= 0 and fleet.ends <= 0:
+        runs_fade = 1.0  # those that run count from their beginning on (`so_far_s`)
     lately = math.exp(-fleet.since_s / LATELY_S)
     return _balance(
         busy_s=known.busy_s * runs_fade + fleet.busy * fleet.since_s,
@@ -117,14 +118,12 @@ def occupancy_s(balance: Balance, reported_s: float, variation: float = 1.0) -> 
 def so_far_s(balance: Balance, fleet: FleetSignals | None) -> float:
     """What runs have taken on average, before the first of them has ended: the least that the service time can be.
 
-    A slot that is busy now may have been idle for most of the time since the last report, so a heartbeat is taken off;
-    and runs that began before anybody looked are in no sum of starts, so there are as many as slots are busy at least.
-    0 where nothing is proven, or some have ended.
+    While none has ended, all that began are busy. A slot that is busy now may have been idle for most of the time since
+    the last report, so a heartbeat is taken off. 0 where nothing is proven, or some have ended.
     """
-    begun = max(balance.starts, fleet.busy) if fleet is not None and balance.ends <= 0 else 0.0
-    if fleet is None or begun <= 0:
+    if fleet is None or balance.ends > 0 or fleet.busy <= 0:
         return 0.0
-    return at_least(balance.busy_s / begun - fleet.heartbeat_s, 0.0)
+    return at_least(balance.busy_s / fleet.busy - fleet.heartbeat_s, 0.0)
 
 
 def at_least_s(balance: Balance, believed_s: float, variation: float) -> float:
