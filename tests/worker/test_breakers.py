@@ -11,13 +11,13 @@ import pytest
 from tests.worker.conftest import PLAN, Work, until, working
 from tidegate import Reject, Retry
 from tidegate.core.stored.codec import to_json
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 from tidegate.errors import Throttled
 from tidegate.ports import EntryFailure, Received, VisibilityChange
 from tidegate.testing import FakeWorkQueue
 from tidegate.worker.handlers.binding import bind
 from tidegate.worker.handlers.run_handler import LoopRunner
 from tidegate.worker.jobs.sorting import Sorting
-from tidegate.worker.leases.book import LONGEST_LEASE_S
 from tidegate.worker.message import Message
 
 pytestmark = pytest.mark.looptime

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
 
-from tidegate.worker.leases.book import LONGEST_LEASE_S, Change, LeaseBook
+from tidegate.core.workers.leases import LONGEST_LEASE_S
+from tidegate.worker.leases.book import Change, LeaseBook
 
 visibilities = st.one_of(st.integers(1, 60), st.integers(1, LONGEST_LEASE_S))
 

@@ -6,8 +6,9 @@ from dataclasses import replace
 import pytest
 
 from tests.worker.conftest import PLAN, until, working
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 from tidegate.testing import FakeWorkQueue
-from tidegate.worker.leases.book import LONGEST_LEASE_S, LeaseBook, LeaseLimits
+from tidegate.worker.leases.book import LeaseBook, LeaseLimits
 from tidegate.worker.message import LeaseLost, Message
 
 pytestmark = pytest.mark.looptime

@@ -10,10 +10,10 @@ import pytest
 from tests.worker.conftest import PLAN, Bench, Work, until, working
 from tidegate.core.directive import Directive
 from tidegate.core.reports import WorkerState
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 from tidegate.errors import Blocked, Denied, Gone, StateUnreadable, Throttled
 from tidegate.testing import FakeProtection, FakeWorkQueue
 from tidegate.worker.fleet.reporter import DEAF_FOR_S
-from tidegate.worker.leases.book import LONGEST_LEASE_S
 from tidegate.worker.leaving.lapse import EVERY_S
 from tidegate.worker.leaving.lifecycle import Lifecycle, Why
 from tidegate.worker.leaving.retirement import Retirement

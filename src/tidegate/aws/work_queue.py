@@ -17,6 +17,7 @@ from tidegate.aws.errors import calling
 from tidegate.aws.queues import queue_address, url_request
 from tidegate.aws.short_way import shorten
 from tidegate.core.notation.queues import QueueAddress
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 from tidegate.errors import CloudError
 from tidegate.ports import EntryFailure, Received, VisibilityChange
 
@@ -35,8 +36,6 @@ __all__ = ["SqsWorkQueue"]
 T = TypeVar("T")
 _Failure = tuple[str, str, bool]
 _Verdicts = dict[str, _Failure | None]
-
-_LONGEST_TIMEOUT_S: Final = 43_200
 
 _UNANSWERED: Final[_Failure] = ("NoResult", "the answer says nothing of this entry", False)
 _NUMBERS: Final = frozenset({"ApproximateReceiveCount", "SentTimestamp"})
@@ -188,7 +187,7 @@ class SqsWorkQueue:
 
 def _timeout_s(text: str) -> int:
     timeout_s = int(text)
-    if not 0 <= timeout_s <= _LONGEST_TIMEOUT_S:
+    if not 0 <= timeout_s <= LONGEST_LEASE_S:
         raise ValueError("no visibility timeout of SQS's")
     return timeout_s
 

@@ -21,17 +21,16 @@ from tidegate.config.setting import SettingsTable, setting
 from tidegate.config.values import Amount, Count, Duration, Durations, Flag, Percent, Text, Then
 from tidegate.core.bottlenecks import ApiRate, Database
 from tidegate.core.reports import CLASSES_AT_MOST
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 from tidegate.core.workers.worker_slots import WorkerFit, slots_that_fit
 
 __all__ = ["ApiSettings", "DatabaseSettings", "EcsService", "Ramp", "Window", "WorkerBox"]
 
-_VISIBILITY_LIMIT_S = 43_200.0
-"""https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html"""
 
 Time = Annotated[float, Duration(at_least_s=0.001)]
 TimeOrZero = Annotated[float, Duration(at_least_s=0)]
 Interval = Annotated[float, Duration(at_least_s=0.1, at_most_s=3600)]
-Lease = Annotated[float, Duration(at_least_s=1, at_most_s=_VISIBILITY_LIMIT_S)]
+Lease = Annotated[float, Duration(at_least_s=1, at_most_s=LONGEST_LEASE_S)]
 Workers = Annotated[int, Count(at_least=0)]
 OneOrMore = Annotated[int, Count(at_least=1)]
 PerSecond = Annotated[float, Amount(at_least=0.001, at_most=1_000_000)]

@@ -7,6 +7,7 @@ from typing import Final
 from tidegate.core.model import Sample
 from tidegate.core.signals.read import Signals
 from tidegate.core.value import value
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 
 __all__ = ["Untold", "untold_service_time"]
 
@@ -14,8 +15,6 @@ WINDOW_S: Final = 300.0
 METRIC_LAG_S: Final = 90.0
 """A deletion is known in the middle of its minute and two more on average (a minute's end, its publication, the next
 one's), and counts speak of half a minute ago: what was in flight while they were done was counted so long before."""
-LONGEST_S: Final = 43_200.0
-"""SQS ends every lease 12 hours after the receive (API_ChangeMessageVisibility): no run that ends well is longer."""
 
 
 @value
@@ -41,7 +40,8 @@ def untold_service_time(samples: Sequence[Sample], signals: Signals) -> Untold |
     worked_on = min(flying, signals.slots_at_most)
     if worked_on <= 0 or deleted_per_s <= 0:
         return None
-    return Untold(worked_on / max(deleted_per_s, worked_on / LONGEST_S), runs)
+    # no run that ends well outlasts its lease
+    return Untold(worked_on / max(deleted_per_s, worked_on / LONGEST_LEASE_S), runs)
 
 
 def _together(samples: Sequence[Sample]) -> tuple[float, float, float] | None:

@@ -10,10 +10,11 @@ from typing import Final
 from tidegate.core.model import Retired
 from tidegate.core.observation import Observation
 from tidegate.core.reports import WorkerReport, WorkerState
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 
 __all__ = ["SILENT_LIMIT_S", "hangs", "names", "still_true", "written_off"]
 
-DRAIN_LIMIT_S: Final = 43_200.0 + 300.0
+DRAIN_LIMIT_S: Final = LONGEST_LEASE_S + 300.0
 """SQS ends every lease after 12 hours: what drains for longer holds no message any more, it hangs."""
 
 SILENT_LIMIT_S: Final = 900.0

@@ -1,8 +1,15 @@
-"""How often a lease must be extended so that it does not lapse."""
+"""How long a lease lasts at most, and how often it must be extended so that it does not lapse."""
 
 from enum import StrEnum
+from typing import Final
 
-__all__ = ["LeaseRisk", "lease_risk"]
+__all__ = ["LONGEST_LEASE_S", "LeaseRisk", "lease_risk"]
+
+LONGEST_LEASE_S: Final = 43_200
+"""SQS ends every lease 12 hours after the receive; a change beyond that is refused, not clamped.
+
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
+"""
 
 
 class LeaseRisk(StrEnum):

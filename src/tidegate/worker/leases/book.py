@@ -14,13 +14,9 @@ from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Final
 
-__all__ = ["LONGEST_LEASE_S", "Change", "Lease", "LeaseBook", "LeaseLimits", "Phase"]
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 
-LONGEST_LEASE_S: Final = 43_200
-"""SQS ends every lease 12 hours after the receive; a change beyond that is refused, not clamped.
-
-https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html
-"""
+__all__ = ["Change", "Lease", "LeaseBook", "LeaseLimits", "Phase"]
 
 _LONGEST_CALL_S: Final = 5.0
 _SHORTEST_CALL_S: Final = 0.2

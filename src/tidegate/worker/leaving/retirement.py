@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import Any
 
 from tidegate.core.reports import WorkerState
-from tidegate.worker.leases.book import LONGEST_LEASE_S
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 from tidegate.worker.leaving.lifecycle import Lifecycle
 from tidegate.worker.leaving.shield import Shield
 from tidegate.worker.slots import Slots

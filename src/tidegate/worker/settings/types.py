@@ -7,7 +7,7 @@ from pydantic import AfterValidator, BeforeValidator
 
 from tidegate.core.notation.durations import parse_duration
 from tidegate.core.notation.local_path import not_local
-from tidegate.worker.leases.book import LONGEST_LEASE_S
+from tidegate.core.workers.leases import LONGEST_LEASE_S
 from tidegate.worker.settings.shares import parse_shares, written
 
 __all__ = [
