@@ -5,6 +5,7 @@ Each demo here is short; `make soak` runs the long ones.
 
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -17,10 +18,11 @@ from typing import Any, NamedTuple
 import pytest
 
 from tests.integration.processes import children_of, wait_for_children, wait_until_gone
+from tidegate.config.trace import Bin
 from tidegate.entrypoints.clock import SystemClock
 from tidegate.sandbox.demo.run import Demo, Outcome, Scene
 from tidegate.sandbox.demo.settings import DemoSettings
-from tidegate.sandbox.demo.trace import plan
+from tidegate.sandbox.demo.trace import Plan, plan, send_times, spike
 from tidegate.sandbox.platform import Phase
 
 pytestmark = [pytest.mark.integration, pytest.mark.timeout(150)]
@@ -41,8 +43,14 @@ def assert_nothing_lost(outcome: Outcome) -> None:
 
 @pytest.mark.xdist_group("demos-1")
 def test_a_spike_is_met_with_more_workers_and_then_fewer_and_nothing_is_lost_or_done_twice() -> None:
+    """The calm afterwards is long: how soon half of them have left depends on how fast the machine is."""
     before = children_of(os.getpid())
-    outcome = play(replace(SHORT, length_s=30.0))
+    length_s = 48.0
+    bins = [*spike(30.0), Bin(30.0, length_s, 90)]
+    times_s = list(send_times(bins, length_s, random.Random(1)))
+    outcome = Demo(
+        replace(SHORT, length_s=length_s), Plan(times_s, length_s, 0), SystemClock(), lambda scene: None
+    ).run()
     verdict = outcome.verdict
     assert_nothing_lost(outcome)
     assert outcome.errors == []
