@@ -6,7 +6,8 @@ CONTRACT_STAMP := .venv-ministack/.set-up
 INFRA_STAMP := .venv-infra/.set-up
 CDK_STAMP := .venv-cdk/.set-up
 
-.PHONY: infra-test infra-test-cdk infra-tools lambda setup contract-server demo test check lint pure bench bench-worker soak chaos lock clean
+.PHONY: infra-test infra-test-cdk infra-tools lambda lambda-here setup contract-server demo test ready check lint pure bench bench-worker soak chaos lock \
+  clean python
 .DEFAULT_GOAL := help
 
 help:
@@ -22,8 +23,10 @@ help:
 
 setup: $(STAMP)
 
-$(STAMP): requirements.lock pyproject.toml
+python:
 	@$(PYTHON) -c 'import sys; v = sys.version_info[:2]; sys.exit(0 if v >= (3, 11) else f"tidegate needs Python 3.11 or newer, {sys.executable} is {v[0]}.{v[1]}; run: make PYTHON=python3.11 $(MAKECMDGOALS)")'
+
+$(STAMP): requirements.lock pyproject.toml | python
 	@echo "setting up .venv (about a minute, once)"
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
@@ -33,7 +36,7 @@ $(STAMP): requirements.lock pyproject.toml
 # A server that we did not write, for the SQS contract suite: it pins another botocore, hence its own environment.
 contract-server: $(CONTRACT_STAMP)
 
-$(CONTRACT_STAMP): tests/contract/ministack.lock | $(STAMP)
+$(CONTRACT_STAMP): tests/contract/ministack.lock | python
 	$(PYTHON) -m venv .venv-ministack
 	.venv-ministack/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r tests/contract/ministack.lock
 	@touch $@
@@ -41,19 +44,18 @@ $(CONTRACT_STAMP): tests/contract/ministack.lock | $(STAMP)
 # checkov and hadolint, which pin packages that tidegate has too: an environment of their own.
 infra-tools: $(INFRA_STAMP)
 
-$(INFRA_STAMP): infra/tools/requirements.lock | $(STAMP)
+$(INFRA_STAMP): infra/tools/requirements.lock | python
 	$(PYTHON) -m venv .venv-infra
 	.venv-infra/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r infra/tools/requirements.lock
 	@touch $@
 
 # What `make test` also runs; terraform's own part is skipped, with the reason, where there is no terraform or no provider.
-infra-test: setup infra-tools
-	$(MAKE) -C lambda here
+infra-test: infra-tools lambda-here
 	$(BIN)/pytest -q -n 2 --dist loadgroup -rs tests/infra
 	$(MAKE) infra-test-cdk
 
 # The CDK pins packages that tidegate has too, hence its own environment; jsii, which it is made with, runs on Node.
-$(CDK_STAMP): infra/cdk/requirements.lock
+$(CDK_STAMP): infra/cdk/requirements.lock | python
 	$(PYTHON) -m venv .venv-cdk
 	.venv-cdk/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r infra/cdk/requirements.lock
 	@touch $@
@@ -76,23 +78,30 @@ lint: setup
 
 pure: setup
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest -q -p no:xdist tests/core --doctest-modules src/tidegate/core
+	$(BIN)/coverage run -m pytest -q -n 2 tests/core --doctest-modules src/tidegate/core
+	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
 
 check: lint pure
 
-test: check contract-server infra-tools
-	$(MAKE) -C lambda here
+test: python
+	$(MAKE) -j 2 ready
+	$(MAKE) pure
 	$(BIN)/pytest -q -n 2 --ignore=tests/core -m "not integration and not soak and not bench" tests
 	$(BIN)/pytest -q -n 2 --dist loadgroup -m "integration and not soak and not bench" tests
-	$(MAKE) infra-test-cdk
+
+# All that keeps one core busy, two at a time and the longest first.
+ready: infra-test-cdk lint lambda-here infra-tools contract-server
 
 # Reproducible zips for both architectures, into lambda/dist.
 lambda: setup
 	$(MAKE) -C lambda
 
-bench: setup
+# For this machine and this Python: what the tests and the benchmark run.
+lambda-here: setup
 	$(MAKE) -C lambda here
+
+bench: lambda-here
 	$(BIN)/pytest -q -s -m bench --ignore=tests/bench/worker tests
 
 # Other people's workers, for `make bench-worker`; those of Node are left out where there is no npm.
