@@ -4,6 +4,7 @@ import socket
 import threading
 
 import pytest
+from moto.dynamodb.models import dynamodb_backends
 
 from tidegate.errors import TidegateError
 from tidegate.sandbox.cloud import Cloud
@@ -23,6 +24,16 @@ def test_a_stopped_cloud_leaves_no_thread_no_listener_and_no_state() -> None:
     first.stop()
     with Cloud() as second, pytest.raises(KeyError):
         second.service("cluster", "service").wanted()
+
+
+def test_what_moto_was_set_up_with_before_is_there_again_after_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Own(dynamodb_backends.backend):  # type: ignore[misc, name-defined]  # moto's attribute is no static class
+        pass
+
+    monkeypatch.setattr(dynamodb_backends, "backend", Own)
+    with Cloud():
+        assert dynamodb_backends.backend is not Own
+    assert dynamodb_backends.backend is Own
 
 
 def test_a_cloud_that_is_not_started_says_so() -> None:

@@ -9,12 +9,12 @@ import threading
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
-from moto.autoscaling.models import AutoScalingBackend, autoscaling_backends
+from moto.autoscaling.models import autoscaling_backends
 from moto.cloudwatch.models import CloudWatchBackend, cloudwatch_backends
 from moto.core.base_backend import BackendDict
 from moto.core.models import DEFAULT_ACCOUNT_ID
-from moto.dynamodb.models import DynamoDBBackend, dynamodb_backends
-from moto.ecs.models import EC2ContainerServiceBackend, ecs_backends
+from moto.dynamodb.models import dynamodb_backends
+from moto.ecs.models import ecs_backends
 from moto.server import ThreadedMotoServer
 
 from tidegate.errors import TidegateError
@@ -40,11 +40,13 @@ class Cloud(Startable):
         self.region = region
         self._server: ThreadedMotoServer | None = None
         self._log_level = logging.NOTSET
+        self._plain = ecs_backends.backend, autoscaling_backends.backend, dynamodb_backends.backend
 
     def start(self) -> Self:
         """Raises TidegateError when this process has a cloud already."""
         if not self._in_use.acquire(blocking=False):
             raise TidegateError("this process has a sandbox cloud already; stop that one first")
+        self._plain = ecs_backends.backend, autoscaling_backends.backend, dynamodb_backends.backend
         ecs_backends.backend, autoscaling_backends.backend = TruthfulEcs, TruthfulAutoScaling
         dynamodb_backends.backend = SerialDynamoDB
         self.reset()
@@ -63,8 +65,7 @@ class Cloud(Startable):
         self._server = None
         _REQUEST_LOG.setLevel(self._log_level)
         self.reset()
-        ecs_backends.backend, autoscaling_backends.backend = EC2ContainerServiceBackend, AutoScalingBackend
-        dynamodb_backends.backend = DynamoDBBackend
+        ecs_backends.backend, autoscaling_backends.backend, dynamodb_backends.backend = self._plain
         self._in_use.release()
 
     def reset(self) -> None:
