@@ -17,6 +17,7 @@ from tidegate.core.estimation.holding import learn_hold
 from tidegate.core.estimation.learn import STILL_RUNNING, learn
 from tidegate.core.estimation.listen import listen
 from tidegate.core.estimation.load import Load
+from tidegate.core.estimation.unread import unread_wait_s
 from tidegate.core.explain.health import learn_health
 from tidegate.core.explain.told import told
 from tidegate.core.guardrails import limits
@@ -67,7 +68,11 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
     current = serving(state.retired, observation.capacity)
     trail = Trail(pool, state, observation, signals, watched, slots_per_worker, current, current)
     trail.notices.extend(filter(None, (on_its_way, *watched.notices)))
-    if signals.counts is not _FRESH and signals.in_hand == 0:
+    unread_s = None if pool.plain else unread_wait_s(state, signals)
+    if unread_s is not None:
+        waits = f"what waits is reckoned from the {unread_s:.0f} s that messages have waited"
+        trail.notices.append(f"the queue's counts are {signals.counts}: {waits}")
+    if signals.counts is not _FRESH and signals.in_hand == 0 and unread_s is None:
         _blind(trail, signals)
         state = changed(listen(state, observation, signals), moved_in=watched.moved_in)
     else:

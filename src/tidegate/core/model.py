@@ -240,6 +240,8 @@ class PoolState:
     """When the reports could last be read: what is new in the next ones was done since then (None: since the tick)."""
     unsampled: float = 0
     """Handler runs begun that no sample has taken in yet, because counts could not be read."""
+    delayed: float = 0
+    """Messages that were not due yet when counts could last be read."""
     reported_at_s: float | None = None
     """When a worker of this pool was last heard of: a pool that uses the SDK is not idle when it falls silent."""
     lean: float = 0.0

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Final
 
 from tidegate.core.bounds import at_least
 from tidegate.core.ceiling import learn_quick
@@ -46,15 +47,18 @@ from tidegate.core.estimation.removals import without_removals
 from tidegate.core.estimation.samples import Samples
 from tidegate.core.estimation.sampling import extend_samples
 from tidegate.core.estimation.typical import lasting_per_s
+from tidegate.core.estimation.unread import with_unread
 from tidegate.core.estimation.waiting import head_age_s, older_shares, still_waited_s, waiting
 from tidegate.core.memory import ClassMemory, MovedIn
 from tidegate.core.model import Balance, Looseness, Pool, PoolState, Sample, ServiceTime
 from tidegate.core.observation import Observation
-from tidegate.core.signals.read import Signals
+from tidegate.core.signals.read import Freshness, Signals
 from tidegate.core.value import changed, maker, value
 
 __all__ = ["STILL_RUNNING", "Learned", "learn"]
 
+
+_FRESH: Final = Freshness.FRESH
 
 STILL_RUNNING = "still running"
 """Where a service time is from that no handler has ended to tell."""
@@ -93,6 +97,7 @@ def learn(
     state = changed(
         heard,
         unsampled=0 if _is_later(samples, state.samples) else heard.unsampled,
+        delayed=signals.delayed if signals.counts is _FRESH else state.delayed,
         moved_in=moved,
         balance=balance,
         service_time=known,
@@ -109,7 +114,8 @@ def learn(
     )
     if measured is None:
         return Learned(state, None, notices)
-    return Learned(state, _load(pool, state, seen, signals, measured, start_up, slots_per_worker), notices)
+    load = _load(pool, state, seen, signals, measured, start_up, slots_per_worker)
+    return Learned(state, load if pool.plain else with_unread(load, state, signals, seen.now_s), notices)
 
 
 def _without_delays(signals: Signals) -> Signals:
@@ -122,11 +128,14 @@ def _without_delays(signals: Signals) -> Signals:
 def _balanced(known: Balance, seen: Observation, signals: Signals, moved: MovedIn | None, elapsed_s: float) -> Balance:
     if seen.fleet.absence is not None:  # the waits that belong to these counts will never be told
         return known
-    balance = learn_balance(known, signals.fleet, signals.waiting, elapsed_s)
+    counted = signals.waiting if signals.counts is _FRESH else 0.0  # a part of the sum is no count
+    balance = learn_balance(known, signals.fleet, counted, elapsed_s)
     return without_queue(balance) if moved is not None or signals.delayed else balance
 
 
 def _loosened(pool: Pool, state: PoolState, signals: Signals, elapsed_s: float) -> Looseness:
+    if signals.counts is not _FRESH:
+        return state.looseness
     waits = signals.fleet.waits if signals.fleet else None
     return learn_looseness(state.looseness, waits, signals.waiting, pool.target_wait_s, elapsed_s)
 
