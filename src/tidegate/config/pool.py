@@ -182,6 +182,7 @@ class PoolSettings(SettingsTable):
         None,
         name="start_up_hint",
         description="From raising the desired count to a worker's first receive, used only until it has been measured. "
+        "Where no worker reports, what the platform's running count shows is measured, and the longer one believed. "
         "Left out: a minute.",
         examples=["45s"],
     )

@@ -74,7 +74,7 @@ def decide(pool: Pool, state: PoolState, observation: Observation) -> tuple[Deci
         trail.notices.append(f"the queue's counts are {signals.counts}: {waits}")
     if signals.counts is not _FRESH and signals.in_hand == 0 and unread_s is None:
         _blind(trail, signals)
-        state = changed(listen(state, observation, signals), moved_in=watched.moved_in)
+        state = changed(listen(pool, state, observation, signals), moved_in=watched.moved_in)
     else:
         learned = learn(pool, state, observation, signals, watched.moved_in, slots_per_worker)
         state, trail.load = learned.state, learned.load

@@ -4,11 +4,13 @@ from dataclasses import replace
 
 import pytest
 
+from tests.core.closed_loop import WAIT, World
 from tests.core.observations import NOW_S, POOL, capacity, observe, queue, worker
 from tidegate.core.estimation import times
 from tidegate.core.estimation.estimate import Estimate
+from tidegate.core.memory import Presence
 from tidegate.core.model import Pool, PoolState, ServiceTime
-from tidegate.core.observation import QueueObservation
+from tidegate.core.observation import Capacity, QueueObservation
 from tidegate.core.reports import WorkerReport
 from tidegate.core.signals.read import Signals, read_signals
 
@@ -108,6 +110,47 @@ def test_a_worker_that_was_started_before_the_raise_answers_another() -> None:
     state = PoolState(raises=((NOW_S - 10, 1),))
     learned = learn(state, began("a", -40, -4), began("b", -8, None))
     assert (learned.start_ups_s, learned.raises) == ((), state.raises)
+
+
+def without_reports(
+    before: int, now: Capacity, *raises: tuple[float, int], pool: Pool = UNHINTED, looked_s: float = 10.0
+) -> times.StartUps:
+    """`before` ran at the last look, so long ago; raises as (seconds ago, workers)."""
+    asked = tuple((NOW_S - ago_s, count) for ago_s, count in raises)
+    state = PoolState(raises=asked, presence=Presence(before), ticked_at_s=NOW_S - looked_s)
+    return times.learn_start_up_seen(pool, state, now)
+
+
+def test_without_reports_a_start_up_lasts_from_the_raise_until_the_platform_says_that_more_run() -> None:
+    found = without_reports(1, capacity(6, running=4), (90, 2), (40, 3))
+    assert found.start_ups_s == (90.0, 90.0, 40.0)
+    assert found.raises == ((NOW_S - 40, 2),)
+
+
+def test_without_reports_a_hint_that_is_longer_than_what_the_platform_sees_is_believed() -> None:
+    hinted = replace(UNHINTED, start_up_hint_s=60.0)
+    assert without_reports(1, capacity(3), (90, 1), (40, 1), pool=hinted).start_ups_s == (90.0, 60.0)
+
+
+def test_an_instance_that_counts_at_once_is_not_believed_to_work_at_once() -> None:
+    assert without_reports(1, capacity(2, removes_by_name=True), (20, 1)).start_ups_s == (60.0,)
+    assert without_reports(1, capacity(2, removes_by_name=True), (200, 1)).start_ups_s == (200.0,)
+
+
+def test_who_came_while_nobody_looked_or_without_being_asked_for_is_not_timed() -> None:
+    away = without_reports(1, capacity(2), (90, 1), looked_s=600.0)
+    assert (away.start_ups_s, away.raises) == ((), ())
+    assert without_reports(1, capacity(2)).start_ups_s == ()
+    assert without_reports(1, capacity(2), (1000, 1)).start_ups_s == (), "a fault, and forgotten"
+
+
+def test_raises_that_are_answered_while_others_leave_do_not_make_the_next_start_up_look_long() -> None:
+    assert without_reports(3, capacity(3), (90, 1)).raises == ()
+
+
+def test_a_pool_without_reports_knows_its_start_up_time_once_one_has_started() -> None:
+    world = World(replace(WAIT, service_time_hint_s=4.0), lambda _: 5.0, 4.0, 150.0, 1, sdk=False).run(600)
+    assert 150.0 <= times.start_up_s(world.pool, world.state.start_ups_s).value <= 160.0
 
 
 @pytest.mark.parametrize(

@@ -120,9 +120,9 @@ def test_a_group_that_is_told_names_lets_those_go_in_proportion_that_have_none(
 def test_raises_that_were_answered_in_silence_do_not_make_the_next_start_up_look_long() -> None:
     raised = replace(MIXED, raises=((NOW_S - 500, 2), (NOW_S - 40, 1)))
     seen = observe(workers=some(3), seen=capacity(7, running=6))
-    assert listen(raised, seen, read_signals(POOL, raised, seen)).raises == ((NOW_S - 40, 1),)
+    assert listen(POOL, raised, seen, read_signals(POOL, raised, seen)).raises == ((NOW_S - 40, 1),)
     young = replace(raised, silence=((LONG_AGO_S, 2), (NOW_S - 20, 1)))
-    assert listen(young, seen, read_signals(POOL, young, seen)).raises == ((NOW_S - 500, 1), (NOW_S - 40, 1))
+    assert listen(POOL, young, seen, read_signals(POOL, young, seen)).raises == ((NOW_S - 500, 1), (NOW_S - 40, 1))
 
 
 def test_completions_that_are_reckoned_judge_no_step() -> None:

@@ -84,7 +84,7 @@ def learn(
     signals = _without_delays(signals)
     known = times.learn_service_time(state.service_time, signals.fleet, elapsed_s)
     classes = learn_classes(state.classes, signals.fleet, elapsed_s)
-    heard = listen(state, seen, signals)
+    heard = listen(pool, state, seen, signals)
     start_up = times.start_up_s(pool, heard.start_ups_s)
     balance = _balanced(state.balance, seen, signals, moved, elapsed_s)
     latest = learn_latest(state.latest, signals.fleet)

@@ -2,8 +2,8 @@
 
 import math
 
-from tidegate.core.estimation.times import learn_start_up, pending_only
-from tidegate.core.model import PoolState
+from tidegate.core.estimation.times import learn_start_up, learn_start_up_seen, pending_only
+from tidegate.core.model import Pool, PoolState
 from tidegate.core.observation import Observation
 from tidegate.core.signals.fleet import fleet_limit
 from tidegate.core.signals.hanging import learn_silent_work
@@ -14,9 +14,13 @@ from tidegate.core.value import changed
 __all__ = ["listen"]
 
 
-def listen(state: PoolState, seen: Observation, signals: Signals) -> PoolState:
+def listen(pool: Pool, state: PoolState, seen: Observation, signals: Signals) -> PoolState:
     """With who has come, who is silent, what was begun, and how workers are set up: as told now, else as last told."""
-    starting, hearing, fleet = learn_start_up(state, seen.capacity, seen.fleet), signals.hearing, signals.fleet
+    hearing, fleet = signals.hearing, signals.fleet
+    if fleet is None and state.reported_at_s is None and signals.fleet_readable:  # a pool without the SDK
+        starting = learn_start_up_seen(pool, state, seen.capacity)
+    else:
+        starting = learn_start_up(state, seen.capacity, seen.fleet)
     raises = starting.raises
     begun = settled(hearing.silence, seen.now_s, young_s(state))
     if hearing.mixed or hearing.unheard:

@@ -19,6 +19,7 @@ __all__ = [
     "hold_s",
     "learn_service_time",
     "learn_start_up",
+    "learn_start_up_seen",
     "pending_only",
     "record_change",
     "service_time",
@@ -41,6 +42,8 @@ SERVICE_TIME_MEMORY_S = 300.0
 START_UPS_KEPT = 20
 CLOCK_SLACK_S = 5.0
 """Workers' clocks and ours may be this far apart."""
+
+LOOKED_LATELY_TICKS = 3.0
 
 RAISE_FORGOTTEN_S = 900.0
 """A raise whose workers have not shown up after a quarter of an hour measures a fault, not a start-up."""
@@ -123,6 +126,31 @@ def learn_start_up(state: PoolState, capacity: Capacity, fleet: Fleet) -> StartU
     return StartUps(
         raises=tuple(asked),
         known_workers=state.known_workers if fleet.failed else known,  # those that are not seen are no strangers then
+        start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:] if measured else state.start_ups_s,
+    )
+
+
+def learn_start_up_seen(pool: Pool, state: PoolState, capacity: Capacity) -> StartUps:
+    """The same where no worker reports: by how many more run than at the last tick, as the platform counts.
+
+    What a process does between that and its first receive call is not seen, so the hint is believed where it is longer.
+    An instance of an Auto Scaling group counts long before anything works on it: less than a minute is not believed.
+    """
+    known_s = START_UP_ASSUMED_S if capacity.removes_by_name else 0.0
+    least_s = known_s if pool.start_up_hint_s is None else pool.start_up_hint_s
+    asked = [(at_s, n) for at_s, n in state.raises if capacity.taken_at_s - at_s <= RAISE_FORGOTTEN_S]
+    come, measured = capacity.running - state.presence.there, []
+    while come > 0 and asked:
+        at_s, missing = asked[0]
+        taken = min(come, missing)
+        measured += [at_least(capacity.taken_at_s - at_s, least_s)] * taken
+        come -= taken
+        asked[:1] = [(at_s, missing - taken)] if missing > taken else []
+    if state.ticked_at_s is None or capacity.taken_at_s - state.ticked_at_s > LOOKED_LATELY_TICKS * pool.tick_s:
+        measured = []  # they may have come long ago
+    return StartUps(
+        raises=pending_only(asked, at_least(capacity.desired - capacity.running, 0)),
+        known_workers=state.known_workers,
         start_ups_s=(*state.start_ups_s, *measured)[-START_UPS_KEPT:] if measured else state.start_ups_s,
     )
 
